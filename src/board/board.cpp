@@ -41,7 +41,6 @@ class NoLinks final : public KernelLinks {
 std::unique_ptr<KernelLinks> make_links(const runtime::TransportSpec& transport,
                                         const runtime::Context& context, const Joining& joining) {
   if (transport.is_between_memories()) return std::make_unique<NoLinks>(context);
-  system_of(context);
   for (const auto& [folder, make] : kLinkMakers) {
     if (folder == transport.folder) return make(context, joining);
   }
@@ -52,8 +51,8 @@ std::unique_ptr<KernelLinks> make_links(const runtime::TransportSpec& transport,
 
 Board::Board(const runtime::Context& context, const Joining& joining)
     : context_(context),
-      is_alone_(runtime::transport_spec(context.parameters().text("transport")).is_between_memories()),
-      links_(make_links(runtime::transport_spec(context.parameters().text("transport")), context, joining)) {}
+      transport_(runtime::transport_spec(context.parameters().text("transport"))),
+      links_(make_links(transport_, context, joining)) {}
 
 Board::~Board() = default;
 
@@ -76,7 +75,7 @@ void Board::begin_part() {
 
 void Board::end_part(Counted counted) {
   links_->finish();
-  if (is_alone_) return;
+  if (transport_.is_between_memories()) return;  // the board is alone
   // All hosts have started their first kernel at one time, as the part has begun at one.
   const dataflow::Span all{begin_, host().now()};
   const dataflow::Span span = counted == Counted::kKernels ? host().finished().value_or(all) : all;

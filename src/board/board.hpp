@@ -8,6 +8,7 @@
 #include "board/links/kernel_links.hpp"
 #include "network/topology.hpp"
 #include "runtime/benchmark.hpp"
+#include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::board {
 
@@ -87,7 +88,7 @@ class Board {
   [[nodiscard]] bool is_faulty() const;
 
   const runtime::Context& context_;
-  bool is_alone_;
+  const runtime::TransportSpec& transport_;
   std::unique_ptr<KernelLinks> links_;
   dataflow::Time begin_ = 0;  // of the part under way
 };

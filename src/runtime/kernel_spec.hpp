@@ -156,6 +156,8 @@ struct TransportSpec {
 /// Every folder of src/transport and src/board that has one, in the order of their names.
 const std::vector<TransportSpec>& transport_specs();
 
+/// Their names.
+std::vector<std::string> transport_names();
 /// One of them by its name; null: there is none.
 const TransportSpec* find_transport(const std::string& name);
 /// The same. Throws Error (bad use) that names all.

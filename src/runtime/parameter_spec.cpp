@@ -40,6 +40,17 @@ void read_scaling(const TomlReader& reader, const toml::table& table, const std:
   if (table.contains("compiler_option")) spec.compiler_option = reader.text(table, "compiler_option", where);
 }
 
+Between read_between(const TomlReader& reader) {
+  constexpr std::array kWords{std::pair{"devices", Between::kDevices}, std::pair{"hosts", Between::kHosts},
+                              std::pair{"streams", Between::kStreams},
+                              std::pair{"engines", Between::kEngines}};
+  const std::string said = reader.text(reader.root(), "between", "");
+  for (const auto& [word, between] : kWords) {
+    if (said == word) return between;
+  }
+  throw reader.wrong("between", "devices, hosts, streams or engines");
+}
+
 /// Whether the values are the transports that there are.
 bool names_transports(const toml::table& table) {
   return table["values"].value_exact<std::string>() == "transports";
@@ -188,21 +199,6 @@ void check_given(const std::string& option, const std::string& text) {
     throw bad_use(option + " is given without a value", "give one, or leave the option out");
 }
 
-namespace {
-
-Between read_between(const TomlReader& reader) {
-  constexpr std::array kWords{std::pair{"devices", Between::kDevices}, std::pair{"hosts", Between::kHosts},
-                              std::pair{"streams", Between::kStreams},
-                              std::pair{"engines", Between::kEngines}};
-  const std::string said = reader.text(reader.root(), "between", "");
-  for (const auto& [word, between] : kWords) {
-    if (said == word) return between;
-  }
-  throw reader.wrong("between", "devices, hosts, streams or engines");
-}
-
-}  // namespace
-
 const std::vector<TransportSpec>& transport_specs() {
   static const std::vector<TransportSpec> specs = [] {
     std::vector<TransportSpec> found;
@@ -237,6 +233,12 @@ const std::vector<TransportSpec>& transport_specs() {
   return specs;
 }
 
+std::vector<std::string> transport_names() {
+  std::vector<std::string> names;
+  for (const TransportSpec& spec : transport_specs()) names.push_back(spec.name);
+  return names;
+}
+
 const TransportSpec* find_transport(const std::string& name) {
   const auto found = std::ranges::find(transport_specs(), name, &TransportSpec::name);
   return found == transport_specs().end() ? nullptr : &*found;
@@ -244,10 +246,8 @@ const TransportSpec* find_transport(const std::string& name) {
 
 const TransportSpec& transport_spec(const std::string& name) {
   if (const TransportSpec* const found = find_transport(name)) return *found;
-  std::vector<std::string> names;
-  for (const TransportSpec& spec : transport_specs()) names.push_back(spec.name);
   throw bad_use(fmt::format("there is no transport '{}'", name),
-                fmt::format("use one of {}", fmt::join(names, ", ")));
+                fmt::format("use one of {}", fmt::join(transport_names(), ", ")));
 }
 
 std::vector<std::string> transports_between(std::initializer_list<Between> kinds) {

@@ -4,7 +4,7 @@ import re
 
 import pytest
 from fft_checks import DIRECTIONS, FAULTS, TYPES, check_fault, check_points, check_work, verdicts
-from stream_program import devices, mpirun, on_a_device, one_error, only_error
+from stream_program import ONE_WAY, devices, mpirun, on_a_device, one_error, only_error
 from thinned import some_of
 
 pytestmark = pytest.mark.programs
@@ -12,8 +12,6 @@ pytestmark = pytest.mark.programs
 FULL = pytest.mark.full
 # One vector; the device's vectors of four floats make one of 1024 points fit eight ranks.
 VECTOR = {"scope": "distributed", "variant": "throughput", "vector-bytes": 16, "log-size": 10}
-# One way of the messages, where it is not what is tested: else every start measures which is the fastest.
-ONE_WAY = ("--chunk-bytes", 0)
 
 
 @pytest.fixture(scope="module")

@@ -4,7 +4,7 @@ import itertools
 import json
 
 import pytest
-from stream_program import KERNELS, mpirun, on_a_device, one_error, only_error
+from stream_program import KERNELS, ONE_WAY, mpirun, on_a_device, one_error, only_error
 from thinned import some_of
 from wrong_kernels import with_own_headers
 
@@ -17,8 +17,6 @@ SOLUTION = {"residual", "scaled residual", "forward error"}
 FACTORS = {"factors", "diagonal of U", "precision"}
 # Blocks that do not divide the matrix, and several for each rank.
 SHORT = ("--size", "200", "--block-size", "32", "--repetitions", "2")
-# One way of the messages, where it is not what is tested: else every start measures which is the fastest.
-ONE_WAY = ("--chunk-bytes", "0")
 GRIDS = {
     "1x1": (1, 1),
     "1x2": (2, 1),

@@ -5,7 +5,7 @@ import re
 import resource
 
 import pytest
-from stream_program import KERNELS, devices, mpirun, on_a_device, one_error, only_error
+from stream_program import KERNELS, ONE_WAY, devices, mpirun, on_a_device, one_error, only_error
 from thinned import some_of
 
 pytestmark = pytest.mark.programs
@@ -27,8 +27,6 @@ MESSAGE_FAULTS = ("blank", "half", "late", "swapped")
 SIZE = 100
 DEFAULTS = {"--size": SIZE, "--block-size": 16, "--round-blocks": 3, "--repetitions": 2}
 SHORT = tuple(itertools.chain(*DEFAULTS.items()))
-# One way of the messages, where it is not what is tested: else every start measures which is the fastest.
-ONE_WAY = ("--chunk-bytes", 0)
 PLACE = re.compile(r"c\[(\d+),(\d+)\]")
 
 

@@ -3,11 +3,11 @@
 #include <filesystem>
 #include <map>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "exported_system.hpp"
 #include "runtime/benchmark.hpp"
 #include "runtime/charged_ranks.hpp"
 #include "runtime/kernel_spec.hpp"
@@ -22,25 +22,14 @@ inline std::vector<std::string> transports_of_kernels() {
 
 inline std::string system_with_boards() {
   using Json = nlohmann::json;
-  const auto value = [](double number) { return Json{{"value", number}, {"kind", "published"}}; };
-  const Json packets{{"latency_seconds", value(1.26e-6)},
-                     {"switch_seconds", value(1e-6)},
-                     {"start_seconds", value(0.24e-6)},
-                     {"host_start_seconds", value(30e-6)},
-                     {"copy_seconds", value(1.7e-6)},
-                     {"copy_bytes_per_second", value(14e9)},
-                     {"link_bytes_per_second", value(12.3e9)},
-                     {"line_bytes_per_second", value(12.5e9)},
-                     {"frame_bytes", value(8960)},
-                     {"frame_overhead_bytes", value(78)}};
-  const Json links{{"latency_seconds", value(520e-9)},
-                   {"clock_hz", value(156.25e6)},
-                   {"width_bytes", value(32)},
-                   {"link_bytes_per_second", value(5e9)},
-                   {"links", value(4)}};
+  const Json links{{"latency_seconds", published(520e-9)},
+                   {"clock_hz", published(156.25e6)},
+                   {"width_bytes", published(32)},
+                   {"link_bytes_per_second", published(5e9)},
+                   {"links", published(4)}};
   Json made{{"schema", "fabricmark-exported-system/1"}, {"name", "mine"}, {"bitstreams", Json::array()}};
-  made["devices"] = {{{"id", "star"}, {"values", {{"banks", value(1)}}}}};
-  made["networks"] = {{{"id", "packets"}, {"kind", "packet"}, {"topology", "switch"}, {"values", packets}},
+  made["devices"] = {{{"id", "star"}, {"values", {{"banks", published(1)}}}}};
+  made["networks"] = {packet_network("packets", 78),
                       {{"id", "links"}, {"kind", "direct"}, {"values", links}}};
   Json networks;
   for (const std::string& name : transports_of_kernels()) {

@@ -2,11 +2,11 @@
 #include <fmt/format.h>
 
 #include <cstdint>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
 
 #include "board/accl/settings.hpp"
+#include "exported_system.hpp"
 #include "support.hpp"
 
 namespace fabricmark::accl {
@@ -17,25 +17,8 @@ using Json = nlohmann::json;
 using network::Protocol;
 using test::mentions;
 using test::message_of;
-
-Json value(double number) { return {{"value", number}, {"kind", "published"}}; }
-
-Json network(const std::string& id, double headers) {
-  return {{"id", id},
-          {"kind", "packet"},
-          {"topology", "switch"},
-          {"values",
-           {{"latency_seconds", value(1.26e-6)},
-            {"switch_seconds", value(1e-6)},
-            {"start_seconds", value(0.24e-6)},
-            {"host_start_seconds", value(30e-6)},
-            {"copy_seconds", value(1.7e-6)},
-            {"copy_bytes_per_second", value(14e9)},
-            {"link_bytes_per_second", value(12.3e9)},
-            {"line_bytes_per_second", value(12.5e9)},
-            {"frame_bytes", value(8960)},
-            {"frame_overhead_bytes", value(headers)}}}};
-}
+using test::packet_network;
+using test::published;
 
 class EngineDescribed : public testing::Test {
  protected:
@@ -53,7 +36,7 @@ class EngineDescribed : public testing::Test {
       {"schema", "fabricmark-exported-system/1"},
       {"devices",
        {{{"id", "first"}, {"values", Json::object()}}, {{"id", "second"}, {"values", Json::object()}}}},
-      {"networks", {network("udp", 66), network("tcp", 78), network("rdma", 82)}},
+      {"networks", {packet_network("udp", 66), packet_network("tcp", 78), packet_network("rdma", 82)}},
       {"topology",
        {{{"device", "first"}, {"networks", Json::object()}},
         {{"device", "second"},
@@ -83,9 +66,9 @@ TEST_F(EngineDescribed, HasAllThatCallsCost) {
 
 TEST_F(EngineDescribed, TheSystemsOwnDeviceSaysWhatAStartTakes) {
   Json& own = made_["devices"][1]["values"];
-  own = {{"invocation_seconds", value(12e-6)},
-         {"copy_seconds", value(5e-6)},
-         {"copy_bytes_per_second", value(9e9)}};
+  own = {{"invocation_seconds", published(12e-6)},
+         {"copy_seconds", published(5e-6)},
+         {"copy_bytes_per_second", published(9e9)}};
   EXPECT_DOUBLE_EQ(of("accl-udp").device.launch_seconds, 12e-6) << "l_k of a call from the host";
   EXPECT_DOUBLE_EQ(of("accl-udp").engine.copy_latency_seconds, 1.7e-6) << "the engine's own l_m";
   for (const char* name : {"host_start_seconds", "copy_seconds", "copy_bytes_per_second"})
@@ -100,7 +83,7 @@ TEST_F(EngineDescribed, TheSystemsOwnDeviceSaysWhatAStartTakes) {
 
 TEST_F(EngineDescribed, TheWireHasTheRateOfTheLineWhateverLongMessagesHad) {
   for (const double measured : {1e9, 12.3e9}) {
-    values(0)["link_bytes_per_second"] = value(measured);
+    values(0)["link_bytes_per_second"] = published(measured);
     EXPECT_DOUBLE_EQ(of("accl-udp").stack.costs.bytes_per_second, 12.5e9);
   }
 }
@@ -133,14 +116,14 @@ TEST_F(EngineDescribed, SaysWhatIsMissing) {
     const Json kept = values(1);
     values(1).erase(name);
     EXPECT_TRUE(mentions(refused(), fmt::format("network tcp has no {}", name)));
-    values(1)[name] = value(0);
+    values(1)[name] = published(0);
     EXPECT_TRUE(mentions(refused(), fmt::format("network tcp has no {}", name)));
     values(1)[name] = {{"value", "much"}};
     EXPECT_TRUE(mentions(refused(), fmt::format("{}.value is missing or wrong", name)));
     values(1) = kept;
     EXPECT_EQ(of("accl-tcp").stack.costs.header_bytes, 78U);
   }
-  values(1)["frame_overhead_bytes"] = value(37);
+  values(1)["frame_overhead_bytes"] = published(37);
   EXPECT_TRUE(mentions(refused(), "network tcp has no frame_overhead_bytes"));
   made_["networks"][1]["kind"] = "host";
   EXPECT_TRUE(mentions(refused(), "network tcp is of the kind host, not packet"));

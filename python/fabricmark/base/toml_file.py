@@ -1,6 +1,7 @@
 """Reading TOML that a person wrote: size limits, a schema, and one clear line for what does not fit."""
 
 import tomllib
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 from fabricmark.base import paths
@@ -29,6 +30,18 @@ def load(path: Path, schema: str, remedy: str = "restore the file") -> dict:
     if fault:
         raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", f"see the schema {schema} in schemas/")
     return document
+
+
+def leaves(node: object, key: str = "") -> Iterator[tuple[str, object]]:
+    """(key, value) of all that is neither a table nor a list, as `runs[0].size`."""
+    if isinstance(node, Mapping):
+        for name, child in node.items():
+            yield from leaves(child, f"{key}.{name}" if key else name)
+    elif isinstance(node, list):
+        for position, child in enumerate(node):
+            yield from leaves(child, f"{key}[{position}]")
+    else:
+        yield key, node
 
 
 def _integers_fit(node: object) -> bool:

@@ -48,6 +48,11 @@ def between_engines(transport: str) -> bool:
     return BETWEEN.get(transport) == ENGINES
 
 
+def over(transport: str) -> str:
+    """` over TRANSPORT` behind what is said of a run; nothing where it exchanges nothing."""
+    return f" over {transport}" if transport != NONE else ""
+
+
 def over_hosts(transport: str) -> bool:
     """Whether a message is read from a device, sent from host to host, and written to the other device."""
     return transport == HOST  # the other one between devices gives their memory to MPI

@@ -116,19 +116,16 @@ def load(path: Path) -> Campaign:
     return Campaign(path, document["name"], tuple(points.values()))
 
 
-def _check_plain(path: Path, node: object, key: str = "") -> None:
+def _check_plain(path: Path, document: Mapping) -> None:
     """Raises FabricmarkError (2) for numbers and texts that no program could be given."""
-    if isinstance(node, Mapping):
-        for name, child in node.items():
-            _check_plain(path, child, f"{key}.{name}" if key else name)
-    elif isinstance(node, list):
-        for position, child in enumerate(node):
-            _check_plain(path, child, f"{key}[{position}]")
-    elif isinstance(node, float) and not math.isfinite(node):
-        raise FabricmarkError(f"{path}: {key}: {node} is not finite", "use a number")
-    elif isinstance(node, str) and (not node.strip() or not node.isprintable() or node.startswith("-")):
-        cause = f"{path}: {key}: {node!r} is empty, starts with - or has unprintable characters"
-        raise FabricmarkError(cause, "write a plain text or leave the key out")
+    for key, value in toml_file.leaves(document):
+        if isinstance(value, float) and not math.isfinite(value):
+            raise FabricmarkError(f"{path}: {key}: {value} is not finite", "use a number")
+        if not isinstance(value, str):
+            continue
+        if not value.strip() or not value.isprintable() or value.startswith("-"):
+            cause = f"{path}: {key}: {value!r} is empty, starts with - or has unprintable characters"
+            raise FabricmarkError(cause, "write a plain text or leave the key out")
 
 
 def _check_run(key: str, run: Mapping) -> Kernel:
@@ -147,9 +144,9 @@ def _check_run(key: str, run: Mapping) -> Kernel:
             raise FabricmarkError(
                 f"{key}.{name}: only MPI processes have {what}", "say mpi = N, or leave it out"
             )
-    if "launcher" in run and run["launcher"] not in launchers.names():
+    if "launcher" in run and run["launcher"] not in (known := launchers.names()):
         cause = f"{key}.launcher: there is no launcher {run['launcher']!r}"
-        raise FabricmarkError(cause, f"use one of {', '.join(launchers.names())}")
+        raise FabricmarkError(cause, f"use one of {', '.join(known)}")
     if "hosts" in run and "ranks_per_host" in run:
         places = len(run["hosts"]) * run["ranks_per_host"]
         if max(_as_list(run["mpi"])) > places:

@@ -121,25 +121,13 @@ def read(file: Path) -> Launcher:
     if not NAME.fullmatch(file.stem):
         raise FabricmarkError(f"{file}: no name of a launcher", "use letters, digits, '_' and '-'")
     document = toml_file.load(file, "launcher-1")
-    for key, text in _texts(document):
-        if not text.isprintable():
+    for key, text in toml_file.leaves(document):
+        if isinstance(text, str) and not text.isprintable():
             cause = f"{file}: {key}: {text!r} has unprintable characters"
             raise FabricmarkError(cause, "write a plain text")
     for group, words in document["arguments"].items():
         _check_placeholders(f"{file}: arguments.{group}", words, PLACEHOLDERS[group])
     return Launcher(file.stem, file, **document)
-
-
-def _texts(node: object, key: str = "") -> Iterator[tuple[str, str]]:
-    """(key, text) of every text of a document."""
-    if isinstance(node, dict):
-        for name, child in node.items():
-            yield from _texts(child, f"{key}.{name}" if key else name)
-    elif isinstance(node, list):
-        for position, child in enumerate(node):
-            yield from _texts(child, f"{key}[{position}]")
-    elif isinstance(node, str):
-        yield key, node
 
 
 def _check_placeholders(place: str, words: Sequence[str], allowed: Sequence[str]) -> None:

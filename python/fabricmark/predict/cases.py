@@ -21,8 +21,7 @@ class Case:
     @property
     def name(self) -> str:
         """In words, where there are several."""
-        over = f" over {self.request.transport}" if self.request.transport != transports.NONE else ""
-        return f"{self.request.system.name}{over}"
+        return f"{self.request.system.name}{transports.over(self.request.transport)}"
 
     @property
     def lines(self) -> list[str]:

@@ -93,10 +93,10 @@ def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
     first = next(iter(intervals.values()), None)
     if first is None or all(width is None for width in shown):
         return unvalidated(first.reason if first is not None else "no published value is of this metric")
-    over = f" over {request.transport}" if request.transport != transports.NONE else ""
+    about = f"{request.benchmark}{transports.over(request.transport)}"
     line = (
         f"error bar: median {percent(first.median, digits=1)}, 90 % within the column ±; from {first.rows} "
-        f"published values of {request.benchmark}{over} that had no part in the fit"
+        f"published values of {about} that had no part in the fit"
     )
     return Certainty(line, of_prediction)
 

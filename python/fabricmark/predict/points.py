@@ -46,8 +46,7 @@ class PredictionRequest:
     @property
     def about(self) -> str:
         """What it is about, in words."""
-        over = f" over {self.transport}" if self.transport != transports.NONE else ""
-        return f"{self.benchmark} on {self.system.name}{over}"
+        return f"{self.benchmark} on {self.system.name}{transports.over(self.transport)}"
 
     @property
     def traits(self) -> models.Traits:

@@ -107,8 +107,7 @@ class Intervals:
 
     def _make(self, asked: Asked, leave_out: bool) -> Interval:
         every = self._of.get((asked.benchmark, asked.transport), [])
-        over = f" over {asked.transport}" if asked.transport != transports.NONE else ""
-        about = f"{asked.benchmark}{over}"
+        about = f"{asked.benchmark}{transports.over(asked.transport)}"
         if len(every) < LEAST_ROWS:
             few = f"{len(every)} published values" if every else "no published value"
             return Interval(None, len(every), reason=f"{few} of {about}; {LEAST_ROWS} are needed")

@@ -11,13 +11,10 @@ namespace fabricmark::board {
 
 namespace {
 
-std::shared_ptr<runtime::ActivityLog> log_if_asked(const runtime::Context& context) {
-  if (context.conditions().modelled_timeline == nullptr) return nullptr;
-  return std::make_shared<runtime::ActivityLog>();
-}
-
+/// With a log of what takes time, where somebody asks for the timeline.
 dataflow::FabricSettings with_log(dataflow::FabricSettings settings, const runtime::Context& context) {
-  settings.log = log_if_asked(context);
+  if (context.conditions().modelled_timeline != nullptr)
+    settings.log = std::make_shared<runtime::ActivityLog>();
   return settings;
 }
 

@@ -57,7 +57,8 @@ void add_calling(CLI::App& app, Options& options, Texts& texts) {
 void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("operation", options.name, fmt::format("one of {}", fmt::join(operations(), ", ")))
       ->required();
-  app.add_option("--transport", options.transport, fmt::format("{}", fmt::join(transports(), ", ")))
+  app.add_option("--transport", options.transport,
+                 fmt::format("{}", fmt::join(runtime::transport_names(), ", ")))
       ->required();
   add_calling(app, options, texts);
   app.add_option("--ranks", options.ranks,

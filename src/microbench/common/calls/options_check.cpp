@@ -88,12 +88,6 @@ void check_ranks(const Options& options) {
 
 }  // namespace
 
-std::vector<std::string> transports() {
-  using runtime::Between;
-  return runtime::transports_between(
-      {Between::kEngines, Between::kStreams, Between::kDevices, Between::kHosts});
-}
-
 Way way_of(const std::string& transport) {
   switch (runtime::transport_spec(transport).between) {
     case runtime::Between::kEngines:

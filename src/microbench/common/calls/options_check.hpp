@@ -7,8 +7,6 @@
 
 namespace fabricmark::microbench {
 
-/// Names of all transports.
-std::vector<std::string> transports();
 /// Throws Error (bad use) with the names that there are.
 Way way_of(const std::string& transport);
 
