@@ -19,7 +19,7 @@ class NoLinks final : public KernelLinks {
   explicit NoLinks(const runtime::Context& context) : KernelLinks(cost_of(context)) {}
   void spoil(const std::optional<network::MessageFault>& /*fault*/) override {}  // its transport makes them
   void finish() override { host().finish(); }
-  [[nodiscard]] std::unique_ptr<CollectiveCaller> make_collective_caller() override {
+  [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() override {
     throw std::logic_error("collective calls of a board that is alone");
   }
 

@@ -47,7 +47,7 @@ class Board {
   [[nodiscard]] const dataflow::DeviceCost& cost() const { return links_->cost(); }
   [[nodiscard]] const network::Topology& topology() const { return *links_->fabric().settings().topology; }
   /// Of direct links: clock, width, latency.
-  [[nodiscard]] const dataflow::LinkCost& link_cost() const { return links_->link_cost(); }
+  [[nodiscard]] const dataflow::LinkCost& link_cost() const { return links_->fabric().settings().link; }
   /// False where only time is asked for: kernels then pass words without looking at any data.
   [[nodiscard]] bool computes() const { return context_.computes(); }
 
@@ -77,7 +77,7 @@ class Board {
   }
 
   /// What makes collective calls of all boards over what joins them, which nobody else uses then.
-  [[nodiscard]] std::unique_ptr<CollectiveCaller> make_collective_caller() {
+  [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() {
     return links_->make_collective_caller();
   }
 

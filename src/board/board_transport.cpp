@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cstdint>
 
 #include "base/error.hpp"
 #include "network/topology.hpp"
@@ -14,7 +15,8 @@ namespace {
 using collectives::Call;
 using collectives::View;
 
-constexpr std::size_t kWord = 4;  // bytes of CollectiveCaller::kType
+constexpr auto kType = collectives::Type::kInt32;  // what elements mean is the benchmark's matter
+constexpr std::size_t kWord = sizeof(std::int32_t);
 constexpr const char* kLanes = "exchanges";
 
 std::size_t words_of(std::size_t bytes) { return (bytes + kWord - 1) / kWord; }
@@ -77,7 +79,7 @@ device::Event BoardTransport::run(Call call, const Parts& own, const Parts& resu
   double begin = 0;
   board_.run([&] {
     begin = clock.seconds();  // of all ranks
-    caller_->call(call);
+    caller_->run(call);
   });
   if (ClockWitness* const witness = clock.witness()) {
     witness->took(ChargedKind::kMessage, kLanes, std::string(collectives::name_of(call.operation)), begin,
@@ -90,7 +92,7 @@ device::Event BoardTransport::run(Call call, const Parts& own, const Parts& resu
 View BoardTransport::staged(const Parts& parts, std::vector<std::byte>& memory) {
   const std::size_t words = parts.count * words_of(parts.bytes());
   if (memory.size() < words * kWord) memory.resize(words * kWord);
-  return {memory.data(), words, CollectiveCaller::kType};
+  return {memory.data(), words, kType};
 }
 
 void BoardTransport::read(const Parts& parts, const View& staged) const {
@@ -128,8 +130,8 @@ void BoardTransport::write(const Parts& parts, const View& staged) const {
 std::string BoardTransport::way_of(std::size_t part_bytes) const {
   const auto ranks = static_cast<std::size_t>(this->ranks().size());
   const std::size_t words = words_of(part_bytes);
-  const View any{nullptr, ranks * words, CollectiveCaller::kType};
-  const collectives::Choice choice = caller_->chosen(
+  const View any{nullptr, ranks * words, kType};
+  const collectives::Choice choice = caller_->place().chosen(
       {.operation = collectives::Operation::kAllToAll, .count = words, .own = any, .result = any});
   return fmt::format("exchanges of all with all over {}: {} ({})", name_, choice.algorithm->name,
                      choice.reason);

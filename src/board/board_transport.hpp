@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "board/board.hpp"
-#include "board/links/collective_caller.hpp"
+#include "collectives/replay/caller.hpp"
 #include "transport/registry.hpp"
 #include "transport/transport.hpp"
 
@@ -63,7 +63,7 @@ class BoardTransport final : public transport::Transport {
   std::string name_;
   device::Queue queue_;
   Board board_;
-  std::unique_ptr<CollectiveCaller> caller_;
+  std::unique_ptr<collectives::Caller> caller_;
   std::vector<std::byte> own_, result_;  ///< of the board
 };
 

@@ -8,7 +8,6 @@
 #include "collectives/replay/choice.hpp"
 #include "device/opencl/adopted.hpp"
 #include "transport/kept_ways.hpp"
-#include "transport/measured_costs.hpp"
 
 namespace fabricmark::messages {
 
@@ -107,16 +106,7 @@ transport::Message Endpoint::State::own_message(const Region& asked, int peer,
   return {region(asked, memories), peer, kOwnTag};
 }
 
-const collectives::Costs& Endpoint::State::costs() {
-  if (!costs_) costs_ = collectives::measured_costs(caller_);
-  return *costs_;
-}
-
 void Endpoint::State::run(collectives::Call call, const Operands& operands, collectives::Type type) {
-  const collectives::Choice choice = collectives::choose({.operation = call.operation,
-                                                          .ranks = ranks().size(),
-                                                          .bytes = call.count * collectives::bytes_of(type)},
-                                                         costs());
   const auto& [own, result] = operands;
   std::deque<transport::Memory> memories;
   std::deque<Adopted> adopted;
@@ -138,7 +128,7 @@ void Endpoint::State::run(collectives::Call call, const Operands& operands, coll
       call.result = adopted.emplace_back(caller_, region(result, memories), type).view();
     }
   }
-  caller_.run(*choice.algorithm, call);
+  caller_.run(call);
 }
 
 Request::State::~State() {

@@ -41,9 +41,6 @@ class Endpoint::State {
   void run(collectives::Call call, const Operands& operands, collectives::Type type);
 
  private:
-  /// What algorithms cost, the same on all ranks; measured at the first call.
-  const collectives::Costs& costs();
-
   Ranks ranks_;
   cl_context context_;  // retained by the device
   device::Device device_;
@@ -51,7 +48,6 @@ class Endpoint::State {
   device::Queue queue_;
   std::string ways_;
   collectives::TransportCaller caller_;
-  std::optional<collectives::Costs> costs_;
 };
 
 /// What is under way, and the memory that it needs.

@@ -11,6 +11,7 @@
 #include "collectives/elements.hpp"
 #include "device/event.hpp"
 #include "device/memory_space.hpp"
+#include "transport/measured_costs.hpp"
 
 namespace fabricmark::collectives {
 
@@ -172,6 +173,12 @@ View TransportCaller::scratch(std::size_t count, Type type) {
     found = allocate((bytes + 7) / 8, Type::kInt64);
   }
   return {found.data, count, type};
+}
+
+const Place& TransportCaller::place() {
+  const runtime::Communicator& ranks = transport_.ranks();
+  if (!place_) place_ = {.rank = ranks.rank(), .ranks = ranks.size(), .costs = measured_costs(*this)};
+  return *place_;
 }
 
 void TransportCaller::run(const Algorithm& algorithm, const Call& call) {

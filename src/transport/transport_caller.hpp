@@ -11,6 +11,7 @@
 #include "collectives/algorithm.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/operation.hpp"
+#include "collectives/replay/caller.hpp"
 #include "device/memory.hpp"
 #include "transport/device_arithmetic.hpp"
 #include "transport/memory.hpp"
@@ -22,15 +23,15 @@ namespace fabricmark::collectives {
 /// transport serves best, of the host or of a device, and messages leave from there and arrive there. What is
 /// combined or copied is so where it lies; but without a device that can, by the host, which reads it from
 /// the device's memory and writes it back.
-class TransportCaller {
+class TransportCaller final : public Caller {
  public:
   /// `transport` and `device`, which may be null, have to live as long; nobody else sends with tags below
   /// kTags meanwhile.
   explicit TransportCaller(transport::Transport& transport, const device::Device* device = nullptr);
-  TransportCaller(const TransportCaller&) = delete;
-  TransportCaller& operator=(const TransportCaller&) = delete;
 
   [[nodiscard]] transport::Transport& transport() const { return transport_; }
+  /// What moves take is measured when it is first asked for (measured_costs.hpp).
+  [[nodiscard]] const Place& place() override;
 
   /// Memory for operands. The elements of a device's are seen by the host as they were when it last called
   /// `read` or `write`. Throws as Transport::allocate.
@@ -45,10 +46,10 @@ class TransportCaller {
   /// Brings elements to where the host sees them.
   void read(const View& elements);
 
-  /// One call of all ranks, as collectives::run: operands lie in memory of this, or are none. Returns when
-  /// the result of this rank is there, for `read`. Throws what the transport throws, and Error (bad use) for
-  /// other memory. Memory that algorithms need is kept for the next call.
-  void run(const Algorithm& algorithm, const Call& call);
+  using Caller::run;
+  /// Operands lie in memory of this, or are none; the result is there for `read`. Throws what the transport
+  /// throws, and Error (bad use) for other memory. Memory that algorithms need is kept for the next call.
+  void run(const Algorithm& algorithm, const Call& call) override;
 
   /// What a call does after each look at a message that is not there yet; null: it waits. So a call can be
   /// left in its middle, and gone on with.
@@ -68,6 +69,7 @@ class TransportCaller {
   View scratch(std::size_t count, Type type);
 
   transport::Transport& transport_;
+  std::optional<Place> place_;
   std::function<void()> pause_;
   std::optional<DeviceArithmetic> arithmetic_;
   bool is_on_host_ = true;

@@ -35,7 +35,7 @@ struct Devices {
   std::optional<std::uint64_t> seed{};
 };
 
-/// Runs all devices, each host in a thread; `body` gets its caller and rank.
+/// Runs all devices, each host in a thread; `body` gets what makes a call and gives its modelled seconds.
 template <typename Body>
 void on_devices(const Devices& of, Body&& body) {
   runtime::run_in_process(of.devices, [&](Communicator& ranks) {
@@ -48,7 +48,12 @@ void on_devices(const Devices& of, Body&& body) {
     dataflow::Host host(fabric, ranks.rank(), {kClock, kLaunch, 0}, &ranks);
     LinkCaller caller(*fabric, host);
     ranks.barrier();
-    body(caller, ranks);
+    const auto call = [&](const Algorithm& algorithm, const Call& what) {
+      const network::Time begin = host.now();
+      caller.run(algorithm, what);
+      return network::seconds(host.now() - begin);
+    };
+    body(call, ranks);
     host.finish();
     return 0;
   });
@@ -71,10 +76,10 @@ std::vector<Case> cases_on(const Devices& of, const std::vector<std::size_t>& co
 /// Returns the seconds of each case, on rank 0.
 std::vector<double> run_cases(const Devices& of, const std::vector<Case>& cases) {
   std::vector<double> times;
-  on_devices(of, [&](LinkCaller& caller, Communicator& ranks) {
+  on_devices(of, [&](const auto& call_links, Communicator& ranks) {
     for (const Case& one : cases) {
       Local local(one, ranks.rank());
-      const double seconds = caller.run(*one.algorithm, local.call);
+      const double seconds = call_links(*one.algorithm, local.call);
       const Comparison compared = compare(one.inputs, local.call, ranks.rank(), of.devices);
       EXPECT_EQ(compared.wrong, 0U) << one.text() << ", rank " << ranks.rank();
       EXPECT_TRUE(local.own.is_guarded() && local.result.is_guarded()) << one.text();
@@ -128,14 +133,14 @@ const Algorithm& algorithm_of(Operation operation, std::string_view name) {
 /// Modelled seconds of a call without data, until the last rank has its result.
 double seconds_of(const Devices& of, const Call& call, std::string_view name) {
   double seconds = 0;
-  on_devices(of, [&](LinkCaller& caller, Communicator& ranks) {
+  on_devices(of, [&](const auto& call_links, Communicator& ranks) {
     const auto count = [&](auto counts) {
       return counts(call.operation, ranks.rank(), call.root, of.devices, call.count);
     };
     Call own = call;
     own.own = {nullptr, count(own_count), Type::kFloat32};
     own.result = {nullptr, count(result_count), Type::kFloat32};
-    const double taken = caller.run(algorithm_of(call.operation, name), own);
+    const double taken = call_links(algorithm_of(call.operation, name), own);
     const double latest = ranks.all_reduce_max_number(taken);
     if (ranks.is_root()) seconds = latest;
   });

@@ -163,9 +163,8 @@ Request Accl::collective(const collectives::Call& call, int communicator, const 
                 .algorithm = algorithm});
 }
 
-collectives::Choice Accl::chosen(const collectives::Call& call, Type type, int communicator,
-                                 const std::string& algorithm) const {
-  return caller_->choose(call, type, caller_->group(communicator), algorithm);
+collectives::Place Accl::place(int communicator) const {
+  return caller_->place(caller_->group(communicator));
 }
 
 void Accl::kill_device() { fabric_->network().stack().kill(host_.now(), host_.device()); }

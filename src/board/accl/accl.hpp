@@ -16,7 +16,7 @@
 #include "collectives/algorithm.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/operation.hpp"
-#include "collectives/replay/choice.hpp"
+#include "collectives/replay/caller.hpp"
 
 namespace fabricmark::accl {
 
@@ -84,9 +84,8 @@ class Accl {
   /// Operands as collectives::Call says; `algorithm` empty: the engine chooses.
   Request collective(const collectives::Call& call, int communicator = 0, const std::string& algorithm = {},
                      bool is_compressed = false);
-  /// What `collective` would do, and why. Throws Error (bad use) where nothing does it.
-  [[nodiscard]] collectives::Choice chosen(const collectives::Call& call, Type type, int communicator = 0,
-                                           const std::string& algorithm = {}) const;
+  /// Of `collective`.
+  [[nodiscard]] collectives::Place place(int communicator = 0) const;
 
   /// Memory that other ranks may write with `put`; returns its number, which they have to know.
   std::uint64_t register_memory(const View& memory);

@@ -269,16 +269,13 @@ void Caller::combine(Running& running) {
   store(running, call.result, to);
 }
 
-collectives::Choice Caller::choose(const collectives::Call& call, Type type, const Group& group,
-                                   const std::string& algorithm) const {
-  const int ranks = static_cast<int>(group.devices.size());
+collectives::Place Caller::place(const Group& group) const {
   const network::StackSettings& network = *fabric_.settings().network;
-  return collectives::choose({.operation = call.operation,
-                              .ranks = ranks,
-                              .bytes = call.count * collectives::bytes_of(type),
-                              .shape = group.shape,
-                              .buffers = receive_buffers_of(engine_.settings(), network.protocol)},
-                             costs_of_engine(engine_.settings(), network, group.shape), algorithm);
+  return {.rank = group.rank,
+          .ranks = static_cast<int>(group.devices.size()),
+          .shape = group.shape,
+          .buffers = receive_buffers_of(engine_.settings(), network.protocol),
+          .costs = costs_of_engine(engine_.settings(), network, group.shape)};
 }
 
 void Caller::collective(Running& running) {
@@ -291,8 +288,9 @@ void Caller::collective(Running& running) {
     throw CallFailed{{Code::kUnknownRank, fmt::format("{}: root {} is not one of ranks 0 to {}", call.text(),
                                                       own.root, ranks - 1)}};
   }
-  own.shape = running.group.shape;
-  own.buffers = receive_buffers_of(engine_.settings(), fabric_.settings().network->protocol);
+  const collectives::Place place = this->place(running.group);
+  own.shape = place.shape;
+  own.buffers = place.buffers;
   const std::shared_ptr<Arriving> coming =
       arriving(running, call.a, collectives::own_count(own.operation, rank, own.root, ranks, own.count));
   if (call.a.stream) own.own = coming ? coming->elements() : View{nullptr, 0, call.type};
@@ -309,7 +307,7 @@ void Caller::collective(Running& running) {
   const auto set = algorithms_.find(own.operation);
   const std::string& algorithm =
       call.algorithm.empty() && set != algorithms_.end() ? set->second : call.algorithm;
-  const collectives::Choice choice = choose(own, call.type, running.group, algorithm);
+  const collectives::Choice choice = place.chosen(own, algorithm);
   running.result.algorithm = std::string(choice.algorithm->name);
   Header header;
   header.communicator = static_cast<std::uint32_t>(call.communicator);

@@ -40,10 +40,8 @@ class Caller {
     algorithms_[operation] = algorithm;
   }
 
-  /// The algorithm that a collective call of this communicator takes, and why. Throws Error (bad use) where
-  /// there is none.
-  [[nodiscard]] collectives::Choice choose(const collectives::Call& call, Type type, const Group& group,
-                                           const std::string& algorithm) const;
+  /// Where this communicator's collective calls are made.
+  [[nodiscard]] collectives::Place place(const Group& group) const;
 
   /// By the fiber of the call, at its clock. Does not throw what the call ends with.
   Result run(dataflow::Kernel& kernel, const Call& call);

@@ -11,7 +11,6 @@ namespace fabricmark::board {
 namespace {
 
 using collectives::Call;
-using collectives::Choice;
 using collectives::View;
 
 /// Of a kernel that calls the engine of its board.
@@ -28,26 +27,29 @@ void call_engine(dataflow::stream<accl::Command>& commands, dataflow::stream<acc
 }
 
 /// The engine is called by the host, or by a kernel that the host starts.
-class EngineCaller final : public CollectiveCaller {
+class EngineCaller final : public collectives::Caller {
  public:
-  explicit EngineCaller(KernelLinks& links) : engine_(links.engine()), host_(links.host()) {
+  explicit EngineCaller(KernelLinks& links)
+      : engine_(links.engine()), host_(links.host()), place_(engine_.place()) {
     if (!links.is_called_by_logic()) return;
     streams_ = std::make_shared<Streams>();
     engine_.keep(streams_);
     engine_.connect_logic(streams_->commands, streams_->statuses);
   }
 
-  void call(const Call& call) override {
+  using Caller::run;
+  [[nodiscard]] const collectives::Place& place() override { return place_; }
+  void run(const collectives::Algorithm& algorithm, const Call& call) override {
     if (!streams_) {
-      engine_.collective(call).wait();
+      engine_.collective(call, 0, std::string(algorithm.name)).wait();
       return;
     }
+    engine_.set_algorithm(call.operation, std::string(algorithm.name));  // commands name none
     accl::Command command = fm::accl_collective(static_cast<int>(call.operation), call.root, call.count,
                                                 operand(call.own), operand(call.result));
-    command.type = static_cast<int>(kType);
-    host_.start("call_engine", {}, call_engine, streams_->commands, streams_->statuses, command);
+    command.type = static_cast<int>(collectives::type_of(call, place_.rank, place_.ranks));
+    host_.start("call_engine", {}, call_engine, streams_->commands, streams_->statuses, command).wait();
   }
-  [[nodiscard]] Choice chosen(const Call& call) const override { return engine_.chosen(call, kType); }
 
  private:
   /// Kernels name memory by the number that the engine knows it by.
@@ -60,6 +62,7 @@ class EngineCaller final : public CollectiveCaller {
 
   accl::Accl& engine_;
   dataflow::Host& host_;
+  collectives::Place place_;
   std::shared_ptr<Streams> streams_;  ///< null where the host calls
   std::map<std::pair<const std::byte*, std::size_t>, int> numbers_;
 };
@@ -104,7 +107,7 @@ class EngineLinks final : public KernelLinks {
   [[nodiscard]] bool is_streaming() const override { return is_streaming_; }
   void spoil(const std::optional<network::MessageFault>& fault) override { engine_.spoil(fault); }
   void finish() override { engine_.finish(); }
-  [[nodiscard]] std::unique_ptr<CollectiveCaller> make_collective_caller() override {
+  [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() override {
     if (is_streaming_) {
       throw bad_use("--mode streaming, but what kernels of OpenCL exchange is in memory",
                     "leave it out, or choose --mode buffered");

@@ -80,6 +80,7 @@ class Host {
   /// After a wait with a time-out that passed: what has ended later has not been seen.
   void set_back(Time until) { now_ = until; }
   [[nodiscard]] int device() const { return device_; }
+  [[nodiscard]] const DeviceCost& cost() const { return cost_; }
 
  private:
   class Running;

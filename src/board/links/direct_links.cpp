@@ -31,32 +31,6 @@ network::Topology cabled(const runtime::Context& context, int ports, const Joini
   return topology;
 }
 
-/// Kernels that send and receive over each link, and one that tells them what.
-class LinksCaller final : public CollectiveCaller {
- public:
-  explicit LinksCaller(DirectLinks& links)
-      : shape_(collectives::shape_of_links(*links.fabric().settings().topology)),
-        costs_(collectives::costs_of_links(links.link_cost(), links.cost())),
-        ranks_(links.fabric().settings().topology->devices()),
-        caller_(links.fabric(), links.host()) {}
-
-  void call(const collectives::Call& call) override {
-    collectives::Call own = call;
-    own.shape = shape_;
-    caller_.run(*chosen(call).algorithm, own);
-  }
-  [[nodiscard]] collectives::Choice chosen(const collectives::Call& call) const override {
-    return collectives::choose({call.operation, ranks_, call.count * collectives::bytes_of(kType), shape_},
-                               costs_);
-  }
-
- private:
-  collectives::Shape shape_;
-  collectives::Costs costs_;
-  int ranks_;
-  collectives::LinkCaller caller_;
-};
-
 }  // namespace
 
 network::Topology with_circuits(network::Topology named, const network::Topology& circuits) {
@@ -83,8 +57,7 @@ DirectLinks::DirectLinks(const runtime::Context& context, const dataflow::Descri
     : KernelLinks(context, system.device,
                   {.topology = cabled(context, system.links, joining),
                    .link = system.link,
-                   .threads = threads(context)}),
-      link_(system.link) {}
+                   .threads = threads(context)}) {}
 
 void DirectLinks::opened(int port) {
   if (first_port_ < 0) first_port_ = port;
@@ -94,14 +67,14 @@ void DirectLinks::spoil(const std::optional<network::MessageFault>& fault) {
   if (fault && first_port_ >= 0) fabric().spoil({host().device(), first_port_}, *fault);
 }
 
-std::unique_ptr<CollectiveCaller> DirectLinks::make_collective_caller() {
+std::unique_ptr<collectives::Caller> DirectLinks::make_collective_caller() {
   const network::Topology& topology = *fabric().settings().topology;
   const int own = host().device();
   for (int port = 0; port < topology.ports(own) && first_port_ < 0; ++port) {
     const auto other = topology.neighbour({own, port});
     if (other && other->node != own) opened(port);
   }
-  return std::make_unique<LinksCaller>(*this);
+  return std::make_unique<collectives::LinkCaller>(fabric(), host());
 }
 
 }  // namespace fabricmark::board

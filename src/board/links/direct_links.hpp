@@ -16,14 +16,12 @@ class DirectLinks final : public KernelLinks {
   /// for one that needs more ports than a board has.
   DirectLinks(const runtime::Context& context, const dataflow::Described& system, const Joining& joining);
 
-  [[nodiscard]] const dataflow::LinkCost& link_cost() const override { return link_; }
   void opened(int port) override;
   void spoil(const std::optional<network::MessageFault>& fault) override;
   void finish() override { host().finish(); }
-  [[nodiscard]] std::unique_ptr<CollectiveCaller> make_collective_caller() override;
+  [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() override;
 
  private:
-  dataflow::LinkCost link_;
   int first_port_ = -1;  ///< that was opened
 };
 

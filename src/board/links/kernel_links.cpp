@@ -31,10 +31,6 @@ KernelLinks::KernelLinks(const dataflow::DeviceCost& cost)
       fabric_(std::make_shared<dataflow::Fabric>(dataflow::FabricSettings{})),
       host_(std::make_unique<dataflow::Host>(fabric_, 0, cost)) {}
 
-const dataflow::LinkCost& KernelLinks::link_cost() const {
-  throw std::logic_error("the cost of direct links of a transport that has none");
-}
-
 accl::Accl& KernelLinks::engine() { throw std::logic_error("the engine of a transport that has none"); }
 
 const runtime::SystemPlace& system_of(const runtime::Context& context) {

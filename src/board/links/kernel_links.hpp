@@ -6,7 +6,7 @@
 #include "base/interface.hpp"
 #include "board/dataflow/fabric.hpp"
 #include "board/dataflow/host.hpp"
-#include "board/links/collective_caller.hpp"
+#include "collectives/replay/caller.hpp"
 #include "network/message_fault.hpp"
 #include "network/topology.hpp"
 #include "runtime/benchmark.hpp"
@@ -40,8 +40,6 @@ class KernelLinks : public Interface {
   /// Starts the kernels of the board.
   [[nodiscard]] dataflow::Host& host() { return *host_; }
   [[nodiscard]] const dataflow::DeviceCost& cost() const { return cost_; }
-  /// Of direct links.
-  [[nodiscard]] virtual const dataflow::LinkCost& link_cost() const;
   /// Of a transport between engines; throws std::logic_error for any other.
   [[nodiscard]] virtual accl::Accl& engine();
   /// Whether kernels call the engine, and whether its operands are in streams of kernels.
@@ -55,9 +53,10 @@ class KernelLinks : public Interface {
   /// Waits for all that was started, kernels and calls. Throws Error (1) for a deadlock, words or messages
   /// left over, and calls that failed.
   virtual void finish() = 0;
-  /// What makes collective calls of all boards. Throws Error (bad use) for links that are wired in a way that
-  /// no algorithm knows, and for operands that are not in memory.
-  [[nodiscard]] virtual std::unique_ptr<CollectiveCaller> make_collective_caller() = 0;
+  /// What makes collective calls of all boards, within Board::run, whose end tells what has failed. Operands
+  /// are memory that stays as long. Throws Error (bad use) for links that are wired in a way that no
+  /// algorithm knows, and for operands that are not in memory.
+  [[nodiscard]] virtual std::unique_ptr<collectives::Caller> make_collective_caller() = 0;
 
  protected:
   /// Joins the fabrics of all ranks. Collective.

@@ -125,8 +125,8 @@ class LinkCaller::OwnMoves final : public Moves {
   OwnMoves(LinkCaller& caller, Type type, Reduction reduction, bool has_data)
       : caller_(caller), type_(type), reduction_(reduction), has_data_(has_data) {}
 
-  [[nodiscard]] int rank() const override { return caller_.host_.device(); }
-  [[nodiscard]] int size() const override { return caller_.devices_; }
+  [[nodiscard]] int rank() const override { return caller_.place_.rank; }
+  [[nodiscard]] int size() const override { return caller_.place_.ranks; }
 
   Ticket start_send(int to, const View& elements) override {
     return start(caller_.sends_, to, {.elements = elements});
@@ -192,12 +192,16 @@ class LinkCaller::OwnMoves final : public Moves {
 };
 
 LinkCaller::LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host)
-    : host_(host), devices_(fabric.settings().devices) {
+    : host_(host),
+      place_{.rank = host.device(),
+             .ranks = fabric.settings().devices,
+             .costs = costs_of_links(fabric.settings().link, host.cost())} {
   if (!fabric.settings().topology) {
-    if (devices_ == 1) return;
+    if (place_.ranks == 1) return;
     throw bad_use("a fabric without a topology has no links", "give it one");
   }
   const network::Topology& topology = *fabric.settings().topology;
+  place_.shape = shape_of_links(topology);
   const int own = host.device();
   for (int port = 0; port < topology.ports(own); ++port) {
     const auto other = topology.neighbour({own, port});
@@ -228,12 +232,12 @@ LinkCaller::Link& LinkCaller::link(const network::Port& port) {
   return *found;
 }
 
-double LinkCaller::run(const Algorithm& algorithm, const Call& call) {
-  const int rank = host_.device();
-  check(call, rank, devices_);
-  const Type type = type_of(call, rank, devices_);
-  const bool has_data = !is_without_data(call, rank, devices_);
-  const network::Time begin = host_.now();
+void LinkCaller::run(const Algorithm& algorithm, const Call& asked) {
+  Call call = asked;
+  call.shape = place_.shape;
+  check(call, place_.rank, place_.ranks);
+  const Type type = type_of(call, place_.rank, place_.ranks);
+  const bool has_data = !is_without_data(call, place_.rank, place_.ranks);
   std::vector<device::Event> kernels;
   const auto start = [&](const std::string& name, auto function, Lane& lane) {
     kernels.push_back(host_.start(name, {}, function, lane.orders, lane.words, lane.ends));
@@ -256,7 +260,6 @@ double LinkCaller::run(const Algorithm& algorithm, const Call& call) {
   };
   kernels.push_back(host_.start(fmt::format("{} {}", algorithm.name, name_of(call.operation)), {}, work));
   for (const device::Event& kernel : kernels) kernel.wait();
-  return network::seconds(host_.now() - begin);
 }
 
 }  // namespace fabricmark::collectives

@@ -9,6 +9,7 @@
 #include "collectives/algorithm.hpp"
 #include "collectives/costs.hpp"
 #include "collectives/operation.hpp"
+#include "collectives/replay/caller.hpp"
 #include "collectives/replay/over_networks.hpp"
 #include "network/topology.hpp"
 
@@ -25,20 +26,20 @@ Costs costs_of_links(const dataflow::LinkCost& link, const dataflow::DeviceCost&
 ///
 /// A message has no header: it is as long as its receiver expects, and at least a word. Of parallel cables
 /// to a neighbour the one at the sender's lowest port is used.
-class LinkCaller {
+class LinkCaller final : public Caller {
  public:
   /// Opens the links of the host's device to its neighbours, which nobody else opens. Both must live as
-  /// long as this; this as long as kernels may run.
+  /// long as this; this as long as kernels may run. Throws Error (bad use) for a topology that no algorithm
+  /// knows.
   LinkCaller(dataflow::Fabric& fabric, dataflow::Host& host);
-  ~LinkCaller();
-  LinkCaller(const LinkCaller&) = delete;
-  LinkCaller& operator=(const LinkCaller&) = delete;
+  ~LinkCaller() override;
 
-  /// One call of all devices, as collectives::run; returns when this rank's result is there, and gives the
-  /// modelled seconds from the host's start to then: hosts that are to begin together agree on a time before
-  /// (Host::pass_until). Throws Error (bad use) where the algorithm sends to a
-  /// device without a link, and what Host throws. Operands without data only take their time.
-  double run(const Algorithm& algorithm, const Call& call);
+  [[nodiscard]] const Place& place() override { return place_; }
+  using Caller::run;
+  /// As collectives::run, in modelled time of the host: hosts that are to begin together agree on a time
+  /// before (Host::pass_until). Throws Error (bad use) where the algorithm sends to a device without a link,
+  /// and what Host throws. Operands without data only take their time.
+  void run(const Algorithm& algorithm, const Call& call) override;
 
   /// Most messages to or from a neighbour that are under way at a time: another one waits for the first.
   static constexpr int kUnderWay = 1024;
@@ -51,7 +52,7 @@ class LinkCaller {
   [[nodiscard]] Link& link(const network::Port& port);
 
   dataflow::Host& host_;
-  int devices_;
+  Place place_;
   std::map<int, std::unique_ptr<Link>> links_;  // by port
   // By neighbour.
   std::map<int, std::unique_ptr<Lane>> sends_;

@@ -16,7 +16,6 @@
 #include "runtime/agreement.hpp"
 #include "transport/cpu/cpu_transport.hpp"
 #include "transport/host/host_transport.hpp"
-#include "transport/measured_costs.hpp"
 #include "transport/transport_caller.hpp"
 
 namespace fabricmark::microbench::omb {
@@ -160,7 +159,6 @@ class OverTransport final : public Carrier {
   std::vector<Message> sends_;
   std::vector<Message> receives_;
   std::optional<collectives::TransportCaller> caller_;
-  std::optional<collectives::Costs> costs_;
   std::vector<collectives::Call> prepared_;  // [slot]
   std::vector<collectives::View> views_;
   const collectives::Algorithm* algorithm_ = nullptr;
@@ -189,7 +187,6 @@ void OverTransport::prepare(const Shape& shape, std::span<const std::size_t> sen
   const int ranks = ranks_.size();
   if (!caller_) {
     caller_.emplace(measured_.transport(), &measured_.context().device());
-    costs_ = collectives::measured_costs(*caller_);
   }
   for (const collectives::View& used : views_) caller_->release(used);
   views_.clear();
@@ -206,7 +203,7 @@ void OverTransport::prepare(const Shape& shape, std::span<const std::size_t> sen
                                      result_count(shape.operation, rank, shape.root, ranks, shape.count));
     prepared_.push_back(call);
   }
-  algorithm_ = choose({shape.operation, ranks, shape.count * bytes_of(shape.type), {}}, *costs_).algorithm;
+  algorithm_ = caller_->place().chosen(prepared_.front()).algorithm;
 }
 
 void OverTransport::wait() {

@@ -3,8 +3,6 @@
 #include <cstring>
 #include <vector>
 
-#include "collectives/replay/choice.hpp"
-
 namespace fabricmark::microbench {
 
 namespace {
@@ -53,14 +51,12 @@ collectives::Inputs inputs_of(int repetition) {
 
 }  // namespace
 
-MovesCase::MovesCase(const Options& options, std::size_t bytes, int rank, int ranks,
-                     const collectives::Shape& shape, const collectives::Costs& costs)
-    : rank_(rank), ranks_(ranks) {
+MovesCase::MovesCase(const Options& options, std::size_t bytes, const collectives::Place& place)
+    : rank_(place.rank), ranks_(place.ranks) {
   call_ = {.operation = options.operation,
            .root = options.root,
            .count = bytes / collectives::bytes_of(options.type),
-           .reduction = options.reduction,
-           .shape = shape};
+           .reduction = options.reduction};
   is_of_messages_ = options.act != Act::kCollective;
   if (is_of_messages_) {
     // Its operands are those of an exchange; of messages one way only rank 1 has a result.
@@ -68,15 +64,15 @@ MovesCase::MovesCase(const Options& options, std::size_t bytes, int rank, int ra
     call_.root = 1;
     call_.fan = static_cast<std::size_t>(options.window);
     algorithm_ = {.operation = call_.operation, .name = "messages", .program = program_of(options.act)};
-  } else {
-    const collectives::Choice choice =
-        collectives::choose({call_.operation, ranks, bytes, shape}, costs, options.algorithm);
-    algorithm_ = *choice.algorithm;
-    name_ = algorithm_.name;
-    reason_ = choice.reason;
   }
-  call_.own = {nullptr, own_count(call_.operation, rank, call_.root, ranks, call_.count), options.type};
-  call_.result = {nullptr, result_count(call_.operation, rank, call_.root, ranks, call_.count), options.type};
+  call_.own = {nullptr, own_count(call_.operation, rank_, call_.root, ranks_, call_.count), options.type};
+  call_.result = {nullptr, result_count(call_.operation, rank_, call_.root, ranks_, call_.count),
+                  options.type};
+  if (is_of_messages_) return;
+  const collectives::Choice choice = place.chosen(call_, options.algorithm);
+  algorithm_ = *choice.algorithm;
+  name_ = algorithm_.name;
+  reason_ = choice.reason;
 }
 
 void MovesCase::allocate(const std::function<collectives::View(std::size_t, collectives::Type)>& allocate) {

@@ -5,10 +5,10 @@
 #include <string>
 
 #include "collectives/algorithm.hpp"
-#include "collectives/costs.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/operation.hpp"
 #include "collectives/reference.hpp"
+#include "collectives/replay/caller.hpp"
 #include "microbench/common/calls/options.hpp"
 
 namespace fabricmark::microbench {
@@ -18,8 +18,7 @@ namespace fabricmark::microbench {
 class MovesCase {
  public:
   /// Throws Error (bad use) where no algorithm does it.
-  MovesCase(const Options& options, std::size_t bytes, int rank, int ranks, const collectives::Shape& shape,
-            const collectives::Costs& costs);
+  MovesCase(const Options& options, std::size_t bytes, const collectives::Place& place);
 
   [[nodiscard]] const collectives::Algorithm& algorithm() const { return algorithm_; }
   /// Its operands have no memory before `allocate`, which is given elements and their type.

@@ -7,7 +7,7 @@
 #include "board/accl/accl.hpp"
 #include "board/dataflow/fabric.hpp"
 #include "board/dataflow/host.hpp"
-#include "collectives/replay/choice.hpp"
+#include "collectives/replay/caller.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/rank_case.hpp"
 #include "network/topology.hpp"
@@ -66,7 +66,7 @@ Row OverEngine::measure(std::size_t bytes) {
   // Refuses a name that is no algorithm before anything is called.
   std::optional<collectives::Choice> choice;
   if (options_.act == Act::kCollective) {
-    choice = accl.chosen(own.collective(), options_.type, 0, options_.algorithm);
+    choice = accl.place().chosen(own.collective(), options_.algorithm);
   }
   const std::uint64_t remote =
       options_.act == Act::kPut

@@ -26,8 +26,7 @@ class OverLinks final : public Measurer {
       : ranks_(ranks),
         options_(options),
         system_(dataflow::described(options.system, options.transport)),
-        topology_(topology_of(options, system_, ranks.size())),
-        shape_(collectives::shape_of_links(topology_)) {}
+        topology_(topology_of(options, system_, ranks.size())) {}
 
   Row measure(std::size_t bytes) override;
   [[nodiscard]] std::vector<std::string> notes() const override {
@@ -41,18 +40,10 @@ class OverLinks final : public Measurer {
   Options options_;
   dataflow::Described system_;
   network::Topology topology_;
-  collectives::Shape shape_;
 };
 
 Row OverLinks::measure(std::size_t bytes) {
-  const collectives::Costs costs = collectives::costs_of_links(system_.link, system_.device);
-  MovesCase own(options_, bytes, ranks_.rank(), ranks_.size(), shape_, costs);
   std::deque<std::vector<std::byte>> memory;  // longer than the kernels that use it
-  own.allocate([&](std::size_t count, collectives::Type type) -> collectives::View {
-    auto& elements = memory.emplace_back(count * collectives::bytes_of(type));
-    return {elements.data(), count, type};
-  });
-  own.prepare(0);
   // A fabric for each size: all ranks begin at time zero.
   dataflow::FabricSettings settings;
   settings.topology = topology_;
@@ -62,13 +53,19 @@ Row OverLinks::measure(std::size_t bytes) {
   const auto fabric = dataflow::Fabric::join(ranks_, settings);
   dataflow::Host host(fabric, ranks_.rank(), system_.device, &ranks_);
   collectives::LinkCaller caller(*fabric, host);
+  MovesCase own(options_, bytes, caller.place());
+  own.allocate([&](std::size_t count, collectives::Type type) -> collectives::View {
+    auto& elements = memory.emplace_back(count * collectives::bytes_of(type));
+    return {elements.data(), count, type};
+  });
+  own.prepare(0);
   ranks_.barrier();
   const auto start = std::chrono::steady_clock::now();
   Told told;
-  const double seconds = caller.run(own.algorithm(), own.call());
+  caller.run(own.algorithm(), own.call());
   if (options_.act == Act::kCollective || ranks_.rank() < 2) {
     told.started = 0;
-    told.ended = seconds;
+    told.ended = network::seconds(host.now());
   }
   host.finish();
   told.wall_seconds = {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};

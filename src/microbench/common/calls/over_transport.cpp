@@ -12,14 +12,12 @@
 #include "runtime/agreement.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/laps.hpp"
-#include "transport/measured_costs.hpp"
 #include "transport/transport_caller.hpp"
 
 namespace fabricmark::microbench {
 
 namespace {
 
-using collectives::Costs;
 using collectives::TransportCaller;
 using collectives::View;
 
@@ -33,7 +31,6 @@ class OverTransport final : public Measurer {
                           .timeout_seconds = options.timeout_seconds,
                           .largest_bytes = options.largest}),
         caller_(measured_.transport(), &measured_.context().device()),
-        costs_(collectives::measured_costs(caller_)),
         clock_(ranks) {}
 
   Row measure(std::size_t bytes) override;
@@ -45,8 +42,8 @@ class OverTransport final : public Measurer {
   Options options_;
   MeasuredTransport measured_;
   TransportCaller caller_;
-  Costs costs_;
   runtime::SharedClock clock_;
+  collectives::Costs costs_ = caller_.place().costs;
 };
 
 void add(collectives::Comparison& all, const collectives::Comparison& one) {
@@ -60,7 +57,7 @@ void add(collectives::Comparison& all, const collectives::Comparison& one) {
 }
 
 Row OverTransport::measure(std::size_t bytes) {
-  MovesCase own(options_, bytes, ranks_.rank(), ranks_.size(), {}, costs_);
+  MovesCase own(options_, bytes, caller_.place());
   std::vector<View> allocated;
   own.allocate([&](std::size_t count, collectives::Type type) {
     return allocated.emplace_back(caller_.allocate(count, type));
