@@ -25,7 +25,7 @@ class NoLinks final : public KernelLinks {
 
  private:
   static dataflow::DeviceCost cost_of(const runtime::Context& context) {
-    if (context.conditions().system) {
+    if (context.system()) {
       throw bad_use(
           fmt::format("--system with dataflow kernels over {}, which have a time over transports of "
                       "kernels only, such as {}",
@@ -56,21 +56,13 @@ Board::Board(const runtime::Context& context, const Joining& joining)
 
 Board::~Board() = default;
 
-bool Board::is_faulty() const {
-  const runtime::RunConditions& conditions = context_.conditions();
-  if (!conditions.fault || !network::message_fault(*conditions.fault)) return false;
-  if (conditions.fault->rank && *conditions.fault->rank != context_.ranks().rank()) return false;
-  return !conditions.fault->repetition || conditions.repetition == nullptr ||
-         *conditions.repetition == *conditions.fault->repetition;
-}
-
 // All hosts begin a part at one time.
 void Board::begin_part() {
   host().pass_until(context_.ranks().all_reduce_max(host().now()));
   begin_ = host().now();
   // What was not timed.
   if (const auto& log = links_->fabric().settings().log) log->take(host().device());
-  links_->spoil(is_faulty() ? network::message_fault(*context_.conditions().fault) : std::nullopt);
+  links_->spoil(network::message_fault(context_.due_fault()));
 }
 
 void Board::end_part(Counted counted) {
@@ -88,7 +80,7 @@ void Board::tell_timeline(const dataflow::Span& part) {
   const runtime::ChargedClock& clock = context_.charged_clock();
   const auto& log = links_->fabric().settings().log;
   if (!log || clock.witness() == nullptr) return;  // a part that does not count
-  context_.conditions().modelled_timeline->add(log->take(host().device()), part.first_start, clock.seconds());
+  context_.modelled_timeline()->add(log->take(host().device()), part.first_start, clock.seconds());
 }
 
 }  // namespace fabricmark::board

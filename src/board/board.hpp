@@ -85,7 +85,6 @@ class Board {
   void begin_part();
   void end_part(Counted counted);
   void tell_timeline(const dataflow::Span& part);
-  [[nodiscard]] bool is_faulty() const;
 
   const runtime::Context& context_;
   const runtime::TransportSpec& transport_;

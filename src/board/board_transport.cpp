@@ -39,7 +39,7 @@ BoardTransport::BoardTransport(const runtime::Context& context)
 
 std::unique_ptr<transport::Memory> BoardTransport::allocate(std::size_t bytes) {
   if (!context_.device().exists()) return std::make_unique<transport::Memory>(bytes);
-  return std::make_unique<transport::Memory>(context_.device(), bytes, context_.conditions().memory);
+  return std::make_unique<transport::Memory>(context_.device(), bytes, context_.memory_kind());
 }
 
 device::Event BoardTransport::start(std::span<const transport::Message> /*sends*/,

@@ -22,6 +22,9 @@ enum class MessageFault {
 
 /// That of a command line; none where its fault is of values, steps or ranks.
 std::optional<MessageFault> message_fault(const runtime::Fault& fault);
+inline std::optional<MessageFault> message_fault(const std::optional<runtime::Fault>& fault) {
+  return fault ? message_fault(*fault) : std::nullopt;
+}
 
 /// Changes what is sent, in place; `before`: what was sent before it. Nothing for faults that change no
 /// bytes.

@@ -218,7 +218,7 @@ ChargedTransport::ChargedTransport(std::unique_ptr<Transport> transport, const r
       costs_(*context.costs()),
       clock_(context.charged_clock()),
       stamps_(ranks().split(0, ranks().rank())),
-      timeout_(context.conditions().timeout_seconds),
+      timeout_(context.timeout_seconds()),
       waiting_(waiting),
       moves_data_(context.computes()),
       is_of_devices_(transport_->supports(device::MemorySpace::kDeviceBank, device::MemorySpace::kDeviceBank,

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 #include "transport/messages.hpp"
 #include "transport/transport.hpp"
 

@@ -42,10 +42,9 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
         settle_ways(*transport, context.device().info(), use.largest_bytes, use.pattern);
     if (!settled.said.empty()) context.remark(settled.said);
   }
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  const std::optional<runtime::Fault>& fault = context.fault();
   if (fault && is_message_fault(*fault) && (!fault->rank || *fault->rank == context.ranks().rank())) {
-    transport =
-        std::make_unique<FaultyTransport>(std::move(transport), *fault, context.conditions().repetition);
+    transport = std::make_unique<FaultyTransport>(std::move(transport), *fault, context.repetition());
   }
   if (context.costs() == nullptr || !transport->is_over_hosts()) return transport;
   return std::make_unique<ChargedTransport>(std::move(transport), context, use.waiting);

@@ -4,7 +4,7 @@
 #include <optional>
 
 #include "network/message_fault.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 #include "transport/messages.hpp"
 #include "transport/pattern.hpp"
 #include "transport/transport.hpp"

@@ -6,7 +6,7 @@
 #include "device/memory.hpp"
 #include "device_support.hpp"
 #include "fake_device.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::device {
 

@@ -41,9 +41,9 @@ class OverHost : public HostTransport {
                     Waiting waiting = Waiting::kSpin, StagingUse staging = StagingUse::kMeasured,
                     std::int64_t slots = kMeasured)
       : HostTransport(context.ranks(), context.device(),
-                      Use{.timeout_seconds = context.conditions().timeout_seconds,
+                      Use{.timeout_seconds = context.timeout_seconds(),
                           .is_timed = context.timeline().enabled(),
-                          .memory = context.conditions().memory,
+                          .memory = context.memory_kind(),
                           .chunk_bytes = chunk_bytes,
                           .zero_copy = zero_copy,
                           .waiting = waiting,

@@ -2,7 +2,7 @@
 
 #include "apps/shallow_water/local_mesh.hpp"
 #include "apps/shallow_water/problem.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::shallow_water {
 

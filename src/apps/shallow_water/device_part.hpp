@@ -7,7 +7,7 @@
 
 #include "apps/shallow_water/local_mesh.hpp"
 #include "mesh/partition.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::shallow_water {
 

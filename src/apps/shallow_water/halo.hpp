@@ -7,7 +7,7 @@
 
 #include "apps/shallow_water/halo_sums.hpp"
 #include "apps/shallow_water/local_mesh.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 #include "transport/transport.hpp"
 
 namespace fabricmark::shallow_water {

@@ -25,7 +25,7 @@ class HostWay {
   explicit HostWay(const runtime::Context& context) : costs_(context.costs()) {
     if (costs_ == nullptr) return;
     transport_ = context.parameters().text("transport");
-    ping_seconds_ = network::load_network_costs(context.conditions().system->file, transport_).ping_seconds;
+    ping_seconds_ = network::load_network_costs(context.system()->file, transport_).ping_seconds;
   }
   [[nodiscard]] dataflow::DeviceCost device() const {
     constexpr double kAnyClock = 1e9;
@@ -76,7 +76,7 @@ class HostDevice final : public EmulatedDevice {
   double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
                  const std::vector<Forcing>& forcing) override {
     host_.pass_until(context_.ranks().all_reduce_max(host_.now()));
-    fault_.set(is_faulty() ? network::message_fault(*context_.conditions().fault) : std::nullopt);
+    fault_.set(network::message_fault(context_.due_fault()));
     is_dead_ = false;
     kernels.start(host_, steps, physics, forcing);
     for (std::int64_t step = steps.first; step < steps.first + steps.count && !halos_.empty(); ++step) {
@@ -140,7 +140,7 @@ class HostDevice final : public EmulatedDevice {
         halo.peer, is_direct_ ? halo.from.of(kernels.arrived()) : std::span(halo.in), kTag);
     const std::span<std::byte> elements = halo.to.of(kernels.stored());
     // Who waits for a fault keeps a copy of each message.
-    const bool may_fail = context_.conditions().fault.has_value();
+    const bool may_fail = context_.fault().has_value();
     const std::optional<network::MessageFault> fault = may_fail ? fault_.strike(elements) : std::nullopt;
     is_dead_ = is_dead_ || fault == network::MessageFault::kDead;
     halo.is_sent = !is_dead_ && fault != network::MessageFault::kLost;
@@ -160,14 +160,6 @@ class HostDevice final : public EmulatedDevice {
     std::memcpy(&left, halo.in.data(), sizeof left);
     std::copy(halo.in.begin() + sizeof left, halo.in.end(), halo.from.of(kernels.arrived()).begin());
     return network::later(left, way_.message(halo.from.bytes));
-  }
-
-  [[nodiscard]] bool is_faulty() const {
-    const runtime::RunConditions& conditions = context_.conditions();
-    if (!conditions.fault || !network::message_fault(*conditions.fault)) return false;
-    if (conditions.fault->rank && *conditions.fault->rank != context_.ranks().rank()) return false;
-    return !conditions.fault->repetition || conditions.repetition == nullptr ||
-           *conditions.repetition == *conditions.fault->repetition;
   }
 
   const runtime::Context& context_;

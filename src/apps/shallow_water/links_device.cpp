@@ -25,7 +25,7 @@ void require_ports(const runtime::Context& context,
                    const std::vector<std::vector<std::int32_t>>& neighbours) {
   const auto most = std::ranges::max_element(neighbours, {}, &std::vector<std::int32_t>::size);
   int ports = kLinksOfDevice;
-  if (const auto& system = context.conditions().system) {
+  if (const auto& system = context.system()) {
     const network::NetworkCosts network =
         network::load_network_costs(system->file, context.parameters().text("transport"));
     ports = std::min(ports, network.links);

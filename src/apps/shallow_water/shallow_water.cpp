@@ -44,7 +44,7 @@ class ShallowWater : public runtime::Benchmark {
         execution_(kind.make(context, problem_, local_)),
         simulation_(context, problem_, basis_, local_, *execution_, plan_, start_.key),
         steps_(context, problem_, basis_, local_, *execution_, simulation_, plan_),
-        windows_(ranks_, steps_, context.conditions().repetitions, plan_.first, plan_.count),
+        windows_(ranks_, steps_, context.repetitions(), plan_.first, plan_.count),
         field_(basis_.modes(), local_.own()) {}
 
   void prepare(int repetition) override {

@@ -43,7 +43,7 @@ class EffectiveBandwidth : public Exchanges {
  public:
   explicit EffectiveBandwidth(const runtime::Context& context)
       : Exchanges(context),
-        fault_(context.conditions().fault),
+        fault_(context.fault()),
         transport_(transport::make_transport(
             context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest"),
                       .pattern = transport::Pattern::kInARow})),

@@ -90,7 +90,7 @@ class ChannelBandwidth final : public Exchanges {
 }  // namespace
 
 void check_fault_of_messages(const runtime::Context& context) {
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  const std::optional<runtime::Fault>& fault = context.fault();
   if (!fault || (network::message_fault(*fault) && fault->target.empty())) return;
   throw bad_use(
       fmt::format("--inject-fault: no such fault is made over {}", context.parameters().text("transport")),

@@ -24,7 +24,7 @@ class OverExternalChannels : public Exchanges {
       : Exchanges(context),
         info_(context.device().info()),
         chunk_bytes_(kLanes * kChannelElementBytes * context.parameters().count("channel_width")),
-        fault_(context.conditions().fault),
+        fault_(context.fault()),
         send_(context.replications(kPairs, 0)),
         receive_(context.replications(kPairs, 1)),
         received_(context.buffers(1, "received")) {

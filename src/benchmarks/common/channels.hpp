@@ -1,6 +1,6 @@
 #pragma once
 
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::common {
 

@@ -3,7 +3,7 @@
 #include <cstddef>
 #include <string>
 
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::common {
 

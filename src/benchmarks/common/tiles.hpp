@@ -2,7 +2,7 @@
 
 #include <cstddef>
 
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::common {
 

@@ -39,8 +39,8 @@ class DistributedExecution : public Execution {
         local_(local_part(context)),
         bytes_(local_points(context) * complex_bytes),
         items_(cpu_items(context)),
-        outgoing_(context.device(), bytes_, context.conditions().memory),
-        incoming_(context.device(), bytes_, context.conditions().memory),
+        outgoing_(context.device(), bytes_, context.memory_kind()),
+        incoming_(context.device(), bytes_, context.memory_kind()),
         transport_(board::make_transport(
             context,
             {.space = outgoing_.space(), .largest_bytes = bytes_ / static_cast<std::size_t>(ranks_.size())})),

@@ -23,7 +23,7 @@ constexpr std::array<Direction, 2> kDirections{Direction::kForward, Direction::k
 
 /// Faults of messages are made by the transport, on all of them: refuses early what it cannot make.
 void check_message_fault(const runtime::Context& context) {
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  const std::optional<runtime::Fault>& fault = context.fault();
   if (!is_distributed(context) || !fault || !transport::is_message_fault(*fault)) return;
   if (!fault->target.empty()) {
     throw bad_use(

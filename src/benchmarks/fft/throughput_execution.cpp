@@ -18,7 +18,7 @@ std::unique_ptr<Execution> make_over_boards(const runtime::Context& context, con
                               context.parameters().text("transport")),
                   "leave out --scope, or --transport");
   }
-  const auto& fault = context.conditions().fault;
+  const auto& fault = context.fault();
   if (context.ranks().size() == 1 && fault && transport::is_message_fault(*fault)) {
     throw bad_use("one rank sends no message that could have the fault of --inject-fault", "use --ranks 2");
   }

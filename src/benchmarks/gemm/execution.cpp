@@ -26,7 +26,7 @@ void require_memory(const runtime::Context& context, const Shape& shape, const E
   const double values = bytes_of(2 * shape.c_elements(), bytes.value);
   const auto threads = static_cast<std::size_t>(runtime::host_threads(context.ranks()));
   const double check = bytes_of((kCheckedRows + threads * kCheckedColumns) * shape.depth, sizeof(double));
-  const double faults = context.conditions().fault ? values : 0;
+  const double faults = context.fault() ? values : 0;
   context.require_memory({.host_bytes = inputs + values + check + faults}, "size", 2);
 }
 

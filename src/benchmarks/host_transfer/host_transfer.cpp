@@ -52,7 +52,7 @@ class HostTransfer : public runtime::Benchmark {
  public:
   HostTransfer(const runtime::Context& context, WorkItems work_items)
       : computes_(context.computes()),
-        fault_(context.conditions().fault),
+        fault_(context.fault()),
         is_faulty_rank_(fault_ && (!fault_->rank || *fault_->rank == context.ranks().rank())),
         cases_(make_cases(context.parameters(), shares_memory(context.device().info()))),
         notes_(leave_out(context.device(), cases_)),
@@ -69,7 +69,7 @@ class HostTransfer : public runtime::Benchmark {
     if (bank >= 0 && context.device().info().device_class != device::DeviceClass::kFpga) {
       throw bad_use("--bank on a device whose memory banks cannot be chosen", "leave --bank out");
     }
-    const device::Placement place{.bank = bank, .memory = context.conditions().board_memory};
+    const device::Placement place{.bank = bank, .memory = context.board_memory()};
     const bool in_place = !shares_memory(context.device().info());
     require_memory(context, in_place);
     overlap_ = std::make_unique<Overlap>(context, work_items, overlap_bytes_, place);

@@ -211,7 +211,7 @@ class ExternalChannelsFactorization : public Execution {
 std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& context, const Layout& layout,
                                                        double host_bytes) {
   common::require_cables(context);
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  const std::optional<runtime::Fault>& fault = context.fault();
   if (fault && transport::is_message_fault(*fault)) {
     throw bad_use("--inject-fault asks for a fault of messages, and between kernels there are none",
                   "use element, scale, zeros, stale or swapped with a target");

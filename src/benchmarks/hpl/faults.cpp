@@ -29,8 +29,8 @@ bool is_of_solution(const runtime::Fault& fault) { return fault.target == "x" ||
 
 void check_fault(const runtime::Context& context, const common::Grid& grid) {
   using Kind = runtime::Fault::Kind;
-  if (!context.conditions().fault) return;
-  const runtime::Fault& fault = *context.conditions().fault;
+  if (!context.fault()) return;
+  const runtime::Fault& fault = *context.fault();
   if (transport::is_message_fault(fault)) return check_message_fault(fault, grid);
   const std::string& target = fault.target;
   const bool is_element = fault.kind == Kind::kElement;

@@ -8,7 +8,7 @@
 #include "benchmarks/hpl/inputs.hpp"
 #include "benchmarks/hpl/local.hpp"
 #include "device/element.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::hpl {
 

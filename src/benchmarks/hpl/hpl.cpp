@@ -25,13 +25,13 @@ template <typename T>
 class TypedHpl : public runtime::Benchmark {
  public:
   TypedHpl(const runtime::Context& context, MakeExecution make_execution)
-      : fault_(context.conditions().fault),
+      : fault_(context.fault()),
         computes_(context.computes()),
         clock_(context.charged_clock()),
         refines_(context.parameters().text("refinement") == "gmres"),
         layout_(checked_layout(context)),
         execution_(make_execution(context, layout_, host_bytes(context, layout_))),
-        vectors_(context.ranks(), layout_, context.conditions().timeout_seconds),
+        vectors_(context.ranks(), layout_, context.timeout_seconds()),
         values_(context.host_array<T>(layout_.elements())),
         factors_(context.host_array<T>(layout_.elements())),
         exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "benchmarks/common/block_cyclic.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::ptrans {
 

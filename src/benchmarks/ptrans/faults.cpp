@@ -39,7 +39,7 @@ Error impossible(const runtime::Fault& fault) {
 }
 
 void require_possible(const runtime::Context& context, const Distribution& distribution) {
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  const std::optional<runtime::Fault>& fault = context.fault();
   if (!fault) return;
   require_target(*fault, transport::is_message_fault(*fault));
   for (int rank = fault->rank.value_or(0); rank <= fault->rank.value_or(distribution.ranks() - 1); ++rank) {

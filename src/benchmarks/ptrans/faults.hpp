@@ -2,7 +2,7 @@
 
 #include "base/error.hpp"
 #include "benchmarks/ptrans/plan.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::ptrans {
 

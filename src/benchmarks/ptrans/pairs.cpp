@@ -82,7 +82,7 @@ std::vector<PairTasks> divide_staying(const Plan& plan, std::size_t first, std::
 
 void require_possible_on_boards(const runtime::Context& context, const Distribution& distribution, int pairs,
                                 bool has_loops) {
-  const std::optional<runtime::Fault>& fault = context.conditions().fault;
+  const std::optional<runtime::Fault>& fault = context.fault();
   if (!fault) return;
   require_target(*fault, network::message_fault(*fault).has_value());
   const std::size_t round_blocks = context.parameters().count("round_blocks");

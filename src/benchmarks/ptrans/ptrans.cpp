@@ -139,7 +139,7 @@ class TypedPtrans : public runtime::Benchmark {
     const runtime::MemoryPlan& plan = context.memory_plan();
     const double own = plan.bytes("b");
     const double arriving = plan.bytes("a") - own;
-    const double faults = context.conditions().fault ? 2 * own : 0;
+    const double faults = context.fault() ? 2 * own : 0;
     const double parts = times_parts_ ? own + arriving : 0;
     const double more = is_a_on_host_ ? own + arriving : 0;  // A and what arrives
     context.require_memory({.host_bytes = own + parts + more + faults}, "size", 2);

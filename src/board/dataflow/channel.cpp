@@ -10,8 +10,6 @@
 
 namespace fabricmark::dataflow {
 
-using runtime::ActivityKind;
-
 Channel::Channel(std::string name, std::size_t word_bytes, const ChannelTiming& timing, bool is_link)
     : name_(std::move(name)),
       word_bytes_(word_bytes),
@@ -59,7 +57,7 @@ void Channel::decided_push(std::span<const std::byte> word) {
   kernel.clock = std::max(kernel.clock, writer_.next);
   const auto [for_link, for_space] = decided_->push(kernel, word);
   writer_.stalled += for_link + for_space;
-  if (writer_.trace != nullptr) tell_decided_push(kernel, for_link, for_space);
+  if (writer_.is_traced) tell_decided_push(kernel, for_link, for_space);
   writer_.next = later(kernel.clock, kernel.interval);
   ++writer_.done;
 }
@@ -69,7 +67,7 @@ void Channel::decided_pop(std::span<std::byte> word) {
   kernel.clock = std::max(kernel.clock, reader_.next);
   const Time stalled = decided_->pop(kernel, word);
   reader_.stalled += stalled;
-  if (reader_.trace != nullptr) tell_pop(kernel.clock - stalled, kernel.clock);
+  if (reader_.is_traced) tell_pop(kernel.clock - stalled, kernel.clock);
   reader_.next = later(kernel.clock, kernel.interval);
   ++reader_.done;
 }
@@ -90,7 +88,12 @@ void Channel::take(End& end) {
   }
   end.kernel = &kernel;
   kernel.use(shared_from_this());
-  if (kernel.trace() != nullptr) name_ends(end, kernel);
+  if (kernel.trace() != nullptr) {
+    if (!trace_) trace_ = std::make_unique<ChannelTrace>(name_, is_link_);
+    trace_->take(&end == &writer_, kernel);
+    end.is_traced = true;
+    if (!is_split_) trace_->meet();
+  }
   if (is_link_) return;
   // A FIFO memory: a word is seen, and a place free, in the cycle after.
   (&end == &writer_ ? timing_.latency : timing_.back_latency) = kernel.cycle;
@@ -100,7 +103,7 @@ void Channel::release(const Kernel& kernel) {
   for (End* const end : {&writer_, &reader_}) {
     if (end->kernel != &kernel) continue;
     end->kernel = nullptr;
-    end->trace = nullptr;
+    end->is_traced = false;
     end->next = 0;  // the interval is that of the kernel's loop
     end->next_question = 0;
   }
@@ -126,7 +129,7 @@ void Channel::wake(End& end) {
 }
 
 bool Channel::meet() {
-  if (!writers_.label.empty() || !readers_.label.empty()) meet_labels();
+  if (trace_) trace_->meet();
   if (decided_) return decided_->meet();
   if (!is_split_) return false;
   const bool has_news = writer_.known != reader_.done || reader_.known != writer_.done;
@@ -172,72 +175,34 @@ void Channel::unpack(Packet& packet, bool is_writer) {
 
 // Traces.
 
-void Channel::name_ends(End& end, Kernel& kernel) {
-  end.trace = kernel.trace();
-  Names& names = &end == &writer_ ? writers_ : readers_;
-  names.waits = kNoLine;
-  names.label = end.trace->lane();
-  if (&end == &writer_) for_link_ = kNoLine;
-  if (is_link_) names.label += fmt::format(" of device {}", kernel.device());
-  if (is_link_ && &end == &writer_) wire_ = end.trace->wire(name_);
-  if (!is_split_) meet_labels();
-}
-
-void Channel::meet_labels() {
-  const auto learn = [](Names& names, const Names& other) {
-    if (names.peer == other.label) return;
-    names.peer = other.label;
-    names.waits = kNoLine;
-  };
-  learn(writers_, readers_);
-  learn(readers_, writers_);
-}
-
-Trace::Line Channel::waits_of(const End& end, Names& names, ActivityKind kind) const {
-  if (names.waits == kNoLine) names.waits = end.trace->line(kind, name_, names.peer);
-  return names.waits;
-}
-
-void Channel::tell_waits_for_link(Time from, Time to) {
-  if (for_link_ == kNoLine) for_link_ = writer_.trace->line(ActivityKind::kWaitForLink, name_, "");
-  writer_.trace->waited(for_link_, from, to);
-}
-
 void Channel::tell_push(Time wanted, Time left) {
   const Time depth = writer_.kernel->depth;
   const Time from = wanted - depth;  // what stops is the pipeline's begin
   const Time to = left - depth;
-  if (to > from && freed_[writer_.place] < left) {
-    tell_waits_for_link(from, to);
-  } else if (to > from) {
-    writer_.trace->waited(waits_of(writer_, writers_, ActivityKind::kWaitForSpace), from, to);
+  if (to > from) {
+    freed_[writer_.place] < left ? trace_->waited_for_link(from, to) : trace_->waited(true, from, to);
   }
-  if (is_link_) writer_.trace->carried(wire_, left, leaves_);
+  trace_->carried(left, leaves_);
 }
 
 void Channel::tell_decided_push(const Kernel& kernel, Time for_link, Time for_space) {
   const Time from = kernel.clock - for_space;
-  if (for_link > 0) tell_waits_for_link(from - for_link, from);
-  if (for_space > 0) {
-    writer_.trace->waited(waits_of(writer_, writers_, ActivityKind::kWaitForSpace), from, kernel.clock);
-  }
+  if (for_link > 0) trace_->waited_for_link(from - for_link, from);
+  if (for_space > 0) trace_->waited(true, from, kernel.clock);
   const Time leaves = later(kernel.clock, kernel.depth);
-  writer_.trace->carried(wire_, leaves, later(leaves, timing_.word_time));
+  trace_->carried(leaves, later(leaves, timing_.word_time));
 }
 
 void Channel::tell_pop(Time wanted, Time taken) {
-  if (taken > wanted)
-    reader_.trace->waited(waits_of(reader_, readers_, ActivityKind::kWaitForWord), wanted, taken);
+  if (taken > wanted) trace_->waited(false, wanted, taken);
 }
 
 void Channel::tell_stuck(const Kernel& kernel, Time until) {
   const bool writes = kernel.waits() == Kernel::Waits::kForSpace;
   const End& end = writes ? writer_ : reader_;
-  if (end.trace == nullptr) return;
-  const auto kind = writes ? ActivityKind::kWaitForSpace : ActivityKind::kWaitForWord;
+  if (!end.is_traced) return;
   const Time from = std::max(kernel.clock, end.next);
-  end.trace->waited(waits_of(end, writes ? writers_ : readers_, kind), from,
-                    std::max(until, later(from, kernel.cycle)));
+  trace_->waited(writes, from, std::max(until, later(from, kernel.cycle)));
 }
 
 Kernel& Channel::ask(End& end) {

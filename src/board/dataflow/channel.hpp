@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "board/dataflow/channel_trace.hpp"
 #include "board/dataflow/decided_link.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/peers.hpp"
@@ -71,7 +72,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
   [[nodiscard]] bool must_write(int device) const { return from_ == device && to_ != device; }
   [[nodiscard]] bool must_read(int device) const { return to_ == device && from_ != device; }
   /// To be said before its first use.
-  void split() { is_split_ = true; }
+  void split() {
+    is_split_ = true;
+    trace_ = std::make_unique<ChannelTrace>(name_, is_link_);  // which neither end may make then
+  }
   /// While neither end runs: each learns what the other has done. False where that is nothing.
   bool meet();
 
@@ -108,7 +112,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     std::uint64_t told = 0;   // words through this end, as far as another process knows
     std::size_t place = 0;    // of the next word
     bool is_waiting = false;
-    Trace* trace = nullptr;  // of its kernel
+    bool is_traced = false;
   };
 
   [[nodiscard]] virtual std::byte* word(std::size_t place) = 0;
@@ -131,7 +135,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     writer_.next = kernel.clock + kernel.interval;
     leaves_ = left + timing_.word_time;
     ready_[writer_.place] = leaves_ + timing_.latency;
-    if (writer_.trace != nullptr) [[unlikely]]
+    if (writer_.is_traced) [[unlikely]]
       tell_push(wanted, left);
     return writer_.place;
   }
@@ -146,7 +150,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     kernel.clock = taken;
     reader_.next = taken + kernel.interval;
     freed_[reader_.place] = later(taken, timing_.back_latency);
-    if (reader_.trace != nullptr) [[unlikely]]
+    if (reader_.is_traced) [[unlikely]]
       tell_pop(wanted, taken);
     return reader_.place;
   }
@@ -155,13 +159,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
  private:
   void plain_push(std::span<const std::byte> word);
   void decided_push(std::span<const std::byte> word);
-  static constexpr Trace::Line kNoLine = runtime::ActivityLog::kNoLine;
-  /// What only traces use of an end, apart from what each word needs.
-  struct Names {
-    std::string label;            // of its kernel or, after that, of the last one
-    std::string peer;             // label of the other end, as far as this one knows
-    Trace::Line waits = kNoLine;  // for the other end
-  };
   static Time later(Time start, Time delay) { return network::later(start, delay); }
   Kernel& owner(End& end) {
     Kernel* const kernel = kernel_here();
@@ -183,13 +180,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void wait_for_word(Kernel& kernel);
   static void wake(End& end);
   // What the traces of the kernels are told.
-  void name_ends(End& end, Kernel& kernel);
   [[gnu::cold]] void tell_push(Time wanted, Time left);
   void tell_decided_push(const Kernel& kernel, Time for_link, Time for_space);
   [[gnu::cold]] void tell_pop(Time wanted, Time taken);
-  [[nodiscard]] Trace::Line waits_of(const End& end, Names& names, runtime::ActivityKind kind) const;
-  void tell_waits_for_link(Time from, Time to);
-  void meet_labels();
   /// The kernel that asks a question of this end, at the time of the question.
   Kernel& ask(End& end);
 
@@ -208,10 +201,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::vector<Time> freed_;  // [place]: when its writer may use it
   std::unique_ptr<DecidedLink> decided_;
   std::unique_ptr<SpoiledWords> spoiled_;
-  Names writers_;
-  Names readers_;
-  Trace::Line wire_ = kNoLine;      // of the link's words
-  Trace::Line for_link_ = kNoLine;  // the writer waits for the link
+  std::unique_ptr<ChannelTrace> trace_;  // null before a kernel with a trace takes an end
 };
 
 }  // namespace fabricmark::dataflow

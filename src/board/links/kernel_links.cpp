@@ -13,8 +13,7 @@ namespace {
 
 /// With a log of what takes time, where somebody asks for the timeline.
 dataflow::FabricSettings with_log(dataflow::FabricSettings settings, const runtime::Context& context) {
-  if (context.conditions().modelled_timeline != nullptr)
-    settings.log = std::make_shared<runtime::ActivityLog>();
+  if (context.modelled_timeline() != nullptr) settings.log = std::make_shared<runtime::ActivityLog>();
   return settings;
 }
 
@@ -34,7 +33,7 @@ KernelLinks::KernelLinks(const dataflow::DeviceCost& cost)
 accl::Accl& KernelLinks::engine() { throw std::logic_error("the engine of a transport that has none"); }
 
 const runtime::SystemPlace& system_of(const runtime::Context& context) {
-  if (context.conditions().system) return *context.conditions().system;
+  if (context.system()) return *context.system();
   throw bad_use(fmt::format("the transport {} without a system", context.parameters().text("transport")),
                 "give one with --system: `fabricmark systems export noctua1 --output FILE` writes one");
 }

@@ -9,7 +9,7 @@
 #include "collectives/replay/caller.hpp"
 #include "network/message_fault.hpp"
 #include "network/topology.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 
 namespace fabricmark::accl {
 class Accl;

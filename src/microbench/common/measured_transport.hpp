@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "device/device.hpp"
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "transport/pattern.hpp"
 #include "transport/transport.hpp"

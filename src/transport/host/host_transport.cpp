@@ -217,9 +217,9 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
   if (staging == StagingUse::kMeasured && !is_measured) staging = StagingUse::kPrivate;
   return std::make_unique<HostTransport>(
       context.ranks(), context.device(),
-      HostTransport::Use{.timeout_seconds = context.conditions().timeout_seconds,
+      HostTransport::Use{.timeout_seconds = context.timeout_seconds(),
                          .is_timed = context.timeline().enabled(),
-                         .memory = context.conditions().memory,
+                         .memory = context.memory_kind(),
                          .chunk_bytes = chunk_bytes,
                          .zero_copy = may_map,
                          .waiting = use.waiting,

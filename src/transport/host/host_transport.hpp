@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 #include "transport/host/host_way.hpp"
 #include "transport/host/own_messages.hpp"
 #include "transport/host/staging.hpp"

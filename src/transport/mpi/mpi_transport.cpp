@@ -48,10 +48,10 @@ MpiTransport::MpiTransport(const runtime::Context& context, Passing passing, Wai
     : Transport(context.ranks()),
       device_(context.device()),
       passing_(passing),
-      timeout_(context.conditions().timeout_seconds),
+      timeout_(context.timeout_seconds()),
       waiting_(waiting),
       is_timed_(context.timeline().enabled()),
-      memory_(context.conditions().memory),
+      memory_(context.memory_kind()),
       reads_(device_.queue()),
       writes_(device_.queue()) {}
 
@@ -103,7 +103,7 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
   const device::DeviceInfo& info = context.device().info();
   if (context.costs() != nullptr || info.is_phantom) throw no_costs_over_mpi();
   const Passing how =
-      passing(info, context.conditions().memory, context.parameters().text("svm_pointers"), context.ranks());
+      passing(info, context.memory_kind(), context.parameters().text("svm_pointers"), context.ranks());
   auto transport = std::make_unique<MpiTransport>(context, how, use.waiting);
   transport->check_library();
   context.remark("over mpi, MPI gets " + in_words(how, info));

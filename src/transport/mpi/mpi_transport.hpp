@@ -3,7 +3,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
 #include "transport/messages.hpp"
 #include "transport/mpi/passing.hpp"
 #include "transport/transfer.hpp"
