@@ -17,7 +17,7 @@ from pathlib import Path
 
 from fabricmark import models, results, systems
 from fabricmark.base import paths
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models import _published
 from fabricmark.predict import points
 from fabricmark.report.plots import GREY, PALETTE

@@ -13,7 +13,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python")
 
 import numpy as np
 from fabricmark.base import paths
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
 from published_hpl import NAMES, described, runs

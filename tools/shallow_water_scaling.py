@@ -16,7 +16,7 @@ from pathlib import Path
 
 from fabricmark import models, results, systems
 from fabricmark.base import paths
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models._mesh_parts import Part, parts_of
 from fabricmark.models.shallow_water import device
 from fabricmark.report.plots import GREY, PALETTE

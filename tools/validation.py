@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 from fabricmark import validate
 from fabricmark.base import paths
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
 from fabricmark.validate import fit_view, intervals, residuals, rival, scored, splits, tables, texts

@@ -16,7 +16,7 @@ from unittest.mock import patch
 
 from common import Row, Settings, run_program
 from fabricmark import results
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.report import families, run_tables
 from fabricmark.systems import device_limits
 

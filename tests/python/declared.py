@@ -9,7 +9,7 @@ from unittest.mock import patch
 
 from conftest import REPOSITORY
 from fabricmark import models
-from fabricmark.base import listing
+from fabricmark.base import kernels
 from fabricmark.systems import choice, files
 
 REFUSALS = Path(__file__).with_name("declared_refusals.toml")
@@ -58,7 +58,7 @@ def of_kind(kind):
         Row(one.benchmark, kind.name, kind.board_id, one.transport, name)
         for name, one in choice.with_ids(kind)
     ]
-    for benchmark in listing.benchmark_names():
+    for benchmark in kernels.benchmark_names():
         if not models.traits(benchmark).exchanges:
             own = any(row.benchmark == benchmark for row in found)
             found += [] if own else [Row(benchmark, kind.name, kind.board_id, choice.NONE)]

@@ -12,7 +12,7 @@ import pytest
 from attributes import KERNEL, preprocessed
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, design, vitis
 
@@ -187,7 +187,7 @@ def test_every_published_design_of_these_kernels_has_its_command_lines(tmp_path)
     built = set()
     for file in sorted((REPOSITORY / "systems" / "bitstreams").glob("*.toml")):
         for name, one in systems.bitstreams(file.stem).items():
-            if one.benchmark not in listing.benchmark_names():
+            if one.benchmark not in kernels.benchmark_names():
                 continue
             if kernels.kernel(one.benchmark).variants[one.variant]["style"] != design.STYLE:
                 continue

@@ -11,7 +11,7 @@ import pytest
 from attributes import VENDORS, arrays, faults, loops, preprocessed
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels
 
 programs = pytest.mark.programs
 KERNELS = REPOSITORY / "kernels"
@@ -24,7 +24,7 @@ def published():
     """Requests for the bitstreams of all files, and for what a board gets without one; each once."""
     names = [file.stem for file in sorted((REPOSITORY / "systems" / "bitstreams").glob("*.toml"))]
     found = {}
-    known = listing.benchmark_names()
+    known = kernels.benchmark_names()
     for one in [each for name in names for each in systems.bitstreams(name).values()]:
         if one.benchmark not in known:
             continue
@@ -71,7 +71,7 @@ def seen(configurations):
 @programs
 @VENDOR
 def test_marks_stand_at_loops_and_arrays_and_are_of_the_vendor(seen, vendor):
-    assert len(seen[vendor]) > 30 and len({one[0] for one in seen[vendor]}) == len(listing.benchmark_names())
+    assert len(seen[vendor]) > 30 and len({one[0] for one in seen[vendor]}) == len(kernels.benchmark_names())
     for _, file, definitions, text in seen[vendor]:
         assert faults(text, vendor) == [], (file, definitions)
 
@@ -349,7 +349,7 @@ def complaints(clang, kernels_folder, file, definitions, vendor):
 @pytest.mark.parametrize("vendor", ["aoc", "v++"])
 def test_clang_takes_it_for_opencl(configurations, clang, vendor):
     files = {one[1]: one for one in configurations if not one[1].endswith("/channels.cl")}
-    assert len(files) == len(listing.benchmark_names())
+    assert len(files) == len(kernels.benchmark_names())
     for one in files.values():
         assert complaints(clang, KERNELS, *one[1:], vendor) == "", one
 

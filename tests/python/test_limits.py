@@ -8,7 +8,7 @@ import pytest
 import samples
 from fabricmark import models, results
 from fabricmark.base import paths
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.measure import calibrate, refine
 from fabricmark.measure.launch import Job
 from fabricmark.models import Prediction, _limits, b_eff, fft, gemm, host_transfer, ptrans, stream

@@ -5,7 +5,7 @@ import dataclasses
 import pytest
 import samples
 from fabricmark import models
-from fabricmark.base import kernels, listing, measured_keys
+from fabricmark.base import kernels, measured_keys
 from fabricmark.measure import short_runs
 from fabricmark.models import _measured, _transfers
 from fabricmark.models._measured import Run
@@ -102,7 +102,7 @@ def made_up(name, chosen, ranks):
 
 def short_runs_of(name, ranks):
     model = models.find(name)
-    todo = short_runs.plan(model, listing.kernel(name), CPU, "base")
+    todo = short_runs.plan(model, kernels.kernel(name), CPU, "base")
     if models.traits(name).by_ranks:
         todo = [entry for entry in todo if entry[1] == ranks]
     return model, [made_up(name, *entry) for entry in todo]
@@ -208,7 +208,7 @@ def test_a_curve_lies_between_its_sizes():
 
 def test_a_further_kernel_of_host_transfer_measures_no_transfers_again():
     model = models.find("host_transfer")
-    kernel = listing.kernel("host_transfer")
+    kernel = kernels.kernel("host_transfer")
     first = short_runs.plan(model, kernel, CPU, "base")
     further = short_runs.plan(model, kernel, CPU, "throughput")
     assert [ranks for _, ranks in first] == [1, 2] and [ranks for _, ranks in further] == [1]

@@ -165,11 +165,11 @@ def test_another_loader_that_finds_nothing_is_named(stream, found, tmp_path):
 
 
 def test_names_beyond_ascii_are_shown_without_a_locale():
-    """A start of Python with as little as has the application of the command."""
+    """An application of the kind that the command is."""
     program = (
         "import sys\n"
         "from fabricmark.base.errors import FabricmarkError\n"
-        "from fabricmark.base.one_line import OneLineErrors\n"
+        "from fabricmark.cli import OneLineErrors\n"
         "app = OneLineErrors()\n"
         "@app.command()\n"
         "def show(name: str):\n"

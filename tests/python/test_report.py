@@ -9,7 +9,7 @@ import pytest
 import samples
 from compare_samples import own_kernel
 from fabricmark import models, results
-from fabricmark.base import paths, written
+from fabricmark.base import paths, terminal
 from fabricmark.report import run_tables
 from fabricmark.systems import calibration, device_limits
 from rich.console import Console
@@ -187,7 +187,7 @@ def test_narrow_terminals(place):
     "value, shown", [(None, "-"), (0.0, "0"), (48.123, "48.12"), (1e-9, "1.000e-09"), (4387.2, "4387")]
 )
 def test_numbers(value, shown):
-    assert written.number(value) == shown
+    assert terminal.number(value) == shown
 
 
 def test_svg(place):

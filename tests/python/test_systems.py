@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.base import kernels, keys, listing, transports
+from fabricmark.base import kernels, keys, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
 from fabricmark.systems import catalogue, files, key_lines
@@ -127,7 +127,7 @@ def test_parameters(place):
 
 def test_parameters_are_those_of_the_kernels(of_the_repository):
     """But for applications that are not there yet, and kernels of b_eff over channels."""
-    known = set(listing.benchmark_names()) - {"b_eff"}
+    known = set(kernels.benchmark_names()) - {"b_eff"}
     found = [
         kernels.settings(one.benchmark, one.parameters)
         for path in (SYSTEMS / "bitstreams").glob("*.toml")
@@ -198,8 +198,8 @@ def test_bitstreams_are_chosen_by_transport_and_parameters():
 def test_transports_are_those_of_the_programs():
     over = {
         value
-        for name in listing.benchmark_names()
-        for one in listing.kernel(name).parameters.values()
+        for name in kernels.benchmark_names()
+        for one in kernels.kernel(name).parameters.values()
         if one.name == "transport"
         for value in one.values
     }

@@ -9,7 +9,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 import samples
 from fabricmark import results, systems
-from fabricmark.base import listing, paths
+from fabricmark.base import kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.measure import launchers, short_runs
 from fabricmark.systems import calibration, export, local_machine, text
@@ -295,13 +295,13 @@ def test_real_programs(tmp_path, monkeypatch):
     from fabricmark.models.b_eff import measured
     from fabricmark.systems import calibration
 
-    found = [one for one in listing.devices("system") if one["class"] == "cpu" and not one["emulated"]]
+    found = [one for one in kernels.devices("system") if one["class"] == "cpu" and not one["emulated"]]
     if not found:
         pytest.skip("no CPU device")
     board = calibration.board(
         {**samples.calibration(), "device": {**samples.calibration()["device"], "class": "cpu"}}
     )
-    monkeypatch.setattr(listing, "benchmark_names", lambda: ["gemm", "ptrans", "b_eff"])
+    monkeypatch.setattr(kernels, "benchmark_names", lambda: ["gemm", "ptrans", "b_eff"])
     for model in (gemm, ptrans):
         monkeypatch.setattr(model, "short_runs", lambda defaults: [{"size": 256}, {"size": 512}])
     few = [{"transport": "cpu", "largest": 4}, {"transport": "host", "chunk_bytes": 0, "largest": 4}]

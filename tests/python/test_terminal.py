@@ -15,7 +15,7 @@ import pytest
 import samples
 from conftest import REPOSITORY
 from fabricmark import results
-from fabricmark.base import terminal, written
+from fabricmark.base import terminal
 from fabricmark.base.terminal import Column
 from fabricmark.report import families
 from rich.console import Console
@@ -45,7 +45,7 @@ def check_whole(text, loaded, width):
         assert result.device["name"] in text and result.benchmark in there
         for measurement, _ in families.condensed(result.measurements):
             for value in (measurement.best, measurement.median):
-                assert written.number(value) in there
+                assert terminal.number(value) in there
             assert measurement.unit in text and families.words(measurement.name) in text
             for axis, value in measurement.axes.items():
                 assert families.cell_text(axis, value) in text
@@ -123,8 +123,8 @@ def test_comparisons_are_whole(place, width):
     assert done.returncode == 0, done.stderr
     there = words_of(done.stdout)
     for row in json.loads((place.folder / "found.json").read_text())["metrics"]:
-        interval = " to ".join(written.number(value) for value in row["interval"])
-        for word in (written.number(row["base"]), f"{row['ratio']:.3f}", interval, row["verdict"]):
+        interval = " to ".join(terminal.number(value) for value in row["interval"])
+        for word in (terminal.number(row["base"]), f"{row['ratio']:.3f}", interval, row["verdict"]):
             assert word in there
     assert all(len(line) <= width for line in done.stdout.splitlines())
 
@@ -138,7 +138,7 @@ def test_scaling_is_whole(place, width):
     for entry in json.loads(file.read_text())["series"]:
         assert entry["operation"] in there and entry["unit"] in there
         for key in ("best", "median", "speed_up", "per_replication"):
-            assert all(written.number(value) in there for value in entry[key] if value is not None)
+            assert all(terminal.number(value) in there for value in entry[key] if value is not None)
     assert all(len(line) <= width for line in done.stdout.splitlines() if "summary" not in line)
 
 

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark.base import listing, transports
+from fabricmark.base import kernels, transports
 
 HOME = "base/transports.py"
 PACKAGE = REPOSITORY / "python" / "fabricmark"
@@ -77,7 +77,7 @@ def test_a_folder_that_the_table_lacks_is_said(tmp_path, text, fault):
 def test_what_nobody_names_is_what_kernels_take():
     usual = {
         parameters["transport"].default
-        for parameters in (listing.kernel(name).parameters for name in listing.benchmark_names())
+        for parameters in (kernels.kernel(name).parameters for name in kernels.benchmark_names())
         if "transport" in parameters
     }
     assert usual == {transports.USUAL}

@@ -8,7 +8,7 @@ from functools import lru_cache
 import pytest
 from conftest import REPOSITORY
 from fabricmark import validate
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.validate import fit, fit_view, outcomes, residuals, scored, splits, tables, texts
 from fabricmark.validate.distribution import BARS
 from fabricmark.validate.parameters import GROUPS, Group, Parameter

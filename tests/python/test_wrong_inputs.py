@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 from conftest import REPOSITORY, Place, one_error_line
-from fabricmark.base import listing
+from fabricmark.base import kernels
 from wrong_inputs import prepare, table
 
 TABLE = table()
@@ -80,7 +80,7 @@ def test_what_nothing_foresees_is_one_line_and_a_traceback_on_request(wrong, mon
     def fails(*_):
         raise ZeroDivisionError("two\nlines")
 
-    monkeypatch.setattr(listing, "kernel", fails)
+    monkeypatch.setattr(kernels, "kernel", fails)
     line = one_error_line(wrong(["list", "stream"]), 3)
     assert "internal error: ZeroDivisionError: two lines; please report it" in line
     with pytest.raises(ZeroDivisionError):

@@ -8,7 +8,7 @@ from typing import ClassVar
 
 import typer
 from fabricmark import cli, models
-from fabricmark.base import kernels, keys, listing
+from fabricmark.base import kernels, keys
 from fabricmark.predict import points, settings
 from fabricmark.systems import choice
 
@@ -68,7 +68,7 @@ class Prediction:
         read = settings.of_run(row.benchmark, run, plan.board, self.devices, network, plan.bitstream)
         objects = {"board": plan.board, "network": network, "bitstream": plan.bitstream}
         self.known = points_values(read, objects)
-        declared = listing.kernel(row.benchmark).parameters
+        declared = kernels.kernel(row.benchmark).parameters
         self.parameters = [declared[name] for name in sorted(read.parameters & set(declared) - {"transport"})]
         self.every = [one for one in declared.values() if one.name != "transport"]
 
@@ -147,7 +147,7 @@ def options_of_predict():
 def of_program(source, row, help_text):
     """Options of fm_<benchmark> beside those of the place: parameters of its kernel, and numbers within the
     ranges that its --help prints."""
-    declared = [one for one in listing.kernel(row.benchmark).parameters.values() if one.name != "transport"]
+    declared = [one for one in kernels.kernel(row.benchmark).parameters.values() if one.name != "transport"]
     found = []
     for one in source.sample(declared, min(len(declared), source.randrange(3))):
         found += [one.option, near(source, one)]

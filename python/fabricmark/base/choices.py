@@ -5,7 +5,7 @@ from typing import Any
 
 import typer
 
-from fabricmark.base import listing, micro, runtimes
+from fabricmark.base import kernels, micro, runtimes
 from fabricmark.base.errors import FabricmarkError
 
 Names = Callable[[], Sequence[str]]
@@ -36,11 +36,11 @@ def runtime(meaning: str, *, every: bool = False) -> Any:
 
 def benchmark(meaning: str, *more: str) -> Any:
     """An argument that is a benchmark or one of `more`."""
-    names = completed(lambda: [*listing.benchmark_names(), *more])
+    names = completed(lambda: [*kernels.benchmark_names(), *more])
     return typer.Argument(autocompletion=names, help=meaning)
 
 
 def program(meaning: str, *more: str) -> Any:
     """An argument that is a benchmark, a micro-benchmark or one of `more`."""
-    names = completed(lambda: [*listing.benchmark_names(), *micro.found(), *more])
+    names = completed(lambda: [*kernels.benchmark_names(), *micro.found(), *more])
     return typer.Argument(autocompletion=names, help=meaning)

@@ -1,7 +1,8 @@
-"""What kernel.toml says, as the programs resolve it: `fabricmark-describe` is asked, in batches.
+"""What there is: benchmarks, with what kernel.toml says of each, and devices.
 
-Nothing is resolved here. An answer is kept for as long as the command runs, so that whoever has many
-questions asks them all at once (`ask`) and then each by itself.
+Benchmarks are folders. `fabricmark-describe` is asked, in batches, what programs make of a kernel.toml;
+nothing is resolved here. An answer is kept for as long as the command runs, so that whoever has many
+questions asks them all at once (`ask`) and then each by itself. Devices come from `fm_calibrate`.
 """
 
 import json
@@ -9,13 +10,20 @@ import os
 import subprocess
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import Any
 
-from fabricmark.base import ended, paths
+from fabricmark.base import ended, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
-LONGEST_SECONDS = 60
+LONGEST_SECONDS, LONGEST_LISTING_SECONDS = 60, 120
+DEVICE_KEYS = (
+    "name", "driver", "class", "platform", "platform_index", "device_index", "compute_units", "emulated",
+)  # fmt: skip
+NONE_FOUND = "no OpenCL device was found"
 _answers: dict[str, Mapping] = {}
+_kernels: dict[tuple[str, int], "Kernel"] = {}
 _costs: dict[tuple[str, int], "Costs"] = {}
+_why_none: dict[str, tuple[str, str]] = {}  # cause and remedy by runtime, as the program said them
 
 
 @dataclass(frozen=True)
@@ -85,11 +93,28 @@ class Kernel:
     parameters: Mapping[str, Parameter]
 
 
+def benchmark_names() -> list[str]:
+    """Folders of kernels/ with a kernel.toml; a new benchmark needs no other registration."""
+    return sorted(file.parent.name for file in paths.kernels().glob("*/kernel.toml"))
+
+
+def check_benchmark(name: str) -> list[str]:
+    """All benchmarks. Raises FabricmarkError (2) for one that does not exist."""
+    known = benchmark_names()
+    if name not in known:
+        raise FabricmarkError(f"there is no benchmark {name!r}", f"use one of {', '.join(known)}")
+    return known
+
+
 def kernel(benchmark: str) -> Kernel:
     """The kernels and parameters of a benchmark. Raises FabricmarkError (2, or 3: nothing is built)."""
-    (found,) = ask([{"benchmark": benchmark}])
-    parameters = {one["name"]: Parameter(**one) for one in found["parameters"]}
-    return Kernel(**{**found, "parameters": parameters})
+    stamp = _stamp(benchmark)
+    if stamp not in _kernels:
+        answers([{"benchmark": one} for one in check_benchmark(benchmark)])  # one start for all of them
+        (found,) = ask([{"benchmark": benchmark}])
+        parameters = {one["name"]: Parameter(**one) for one in found["parameters"]}
+        _kernels[stamp] = Kernel(**{**found, "parameters": parameters})
+    return _kernels[stamp]
 
 
 def costs(benchmark: str) -> Costs:
@@ -213,3 +238,48 @@ def _run(requests: Sequence[Mapping]) -> list[Mapping]:
         said = ended.words(done.returncode, done.stderr.decode("utf-8", "replace"))
         raise FabricmarkError(f"{program} {said}", "build again with `make build`", ENVIRONMENT)
     return found
+
+
+def devices(runtime: str) -> list[dict[str, Any]]:
+    """The devices that one runtime offers, as `fm_calibrate --list-devices` reports them.
+
+    An empty list when there is none. Raises FabricmarkError (3) when the program is not built or fails.
+    """
+    path = paths.program("calibrate")
+    command = [str(path), "--list-devices", "--json", "-"]
+    environment = runtimes.environment(runtime, os.environ)
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, timeout=LONGEST_LISTING_SECONDS, check=False
+        )
+    except (OSError, subprocess.TimeoutExpired) as error:
+        cause = f"{path} --list-devices: {error}"
+        raise FabricmarkError(cause, "check the OpenCL runtime with `clinfo`", ENVIRONMENT) from error
+    said = done.stderr.decode("utf-8", "replace")
+    if done.returncode == 3:
+        return _none(runtime, said)
+    try:
+        found = json.loads(done.stdout)["devices"] if done.returncode == 0 else [{}]
+        if all(key in device for device in found for key in DEVICE_KEYS):
+            return list(found)
+    except (ValueError, KeyError, TypeError):
+        pass
+    how = ended.words(done.returncode, said) if done.returncode else "gave no list of devices"
+    raise FabricmarkError(f"{path} --list-devices {how}", ended.remedy(done.returncode, said), ENVIRONMENT)
+
+
+def why_none(runtime: str, usual: str) -> FabricmarkError:
+    """That a runtime offers no device, with what the program has said of it."""
+    cause, remedy = _why_none.get(runtime, ("no OpenCL device found", usual))
+    return FabricmarkError(cause, remedy, ENVIRONMENT)
+
+
+def _none(runtime: str, said: str) -> list[dict]:
+    """No devices. Raises FabricmarkError (3) where the program says more than that there are none."""
+    lines = [line for line in said.splitlines() if ": error: " in line]
+    cause, _, remedy = lines[-1].partition(": error: ")[2].rpartition("; ") if lines else ("", "", "")
+    if cause and not cause.startswith((NONE_FOUND, "SYCL found no device")):
+        raise FabricmarkError(cause, remedy, ENVIRONMENT)
+    if cause:
+        _why_none[runtime] = (cause, remedy)
+    return []

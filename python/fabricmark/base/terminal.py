@@ -1,4 +1,6 @@
-"""Tables on a terminal of any width: no name and no number is ever cut, shrunk or wrapped.
+"""Tables on a terminal of any width, and how they and messages write a number and a share.
+
+No name and no number is ever cut, shrunk or wrapped.
 
 Columns without a value are left out, columns that say the same in every row are said once above the table.
 What is still too wide becomes several tables one below the other, each with the columns that tell the rows
@@ -17,8 +19,8 @@ from rich.table import Table
 from rich.text import Text
 
 from fabricmark.base.errors import printable
-from fabricmark.base.written import NOTHING
 
+NOTHING = "-"
 PIPED_COLUMNS = 130  # of what is not a terminal; COLUMNS says otherwise
 GAPS = (2, 1)  # spaces between columns; the second where that saves a split
 NARROWEST_PROSE = 24
@@ -42,6 +44,23 @@ class Column:
     key: bool = False
     once: bool = False
     prose: bool = False
+
+
+def number(value: float | None) -> str:
+    """Four significant digits without an exponent where that is readable."""
+    if value is None:
+        return NOTHING
+    return f"{value:.4g}" if value == 0 or 1e-3 <= abs(value) < 1e4 else f"{value:.3e}"
+
+
+def percent(share: float | None, *, digits: int = 0, signed: bool = False) -> str:
+    """A share: `81 %`; an error with its sign: `+173 %`; with `digits` after the point: `4.1 %`."""
+    if share is None:
+        return NOTHING
+    text = f"{100 * share:.{digits}f}"
+    if signed and not text.startswith("-"):
+        text = f"+{text}"
+    return f"+0{text[2:]} %" if signed and float(text) == 0 else f"{text} %"
 
 
 def numbers(*headings: str) -> list[Column]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, paths, transports
+from fabricmark.base import kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import choice, export
 
@@ -86,7 +86,7 @@ def resolve(
 
     Raises FabricmarkError (2) for what there is not or what the constraints refuse.
     """
-    listing.check_benchmark(benchmark)
+    kernels.check_benchmark(benchmark)
     has_ways = transport is not None and "transport" in kernels.kernel(benchmark).parameters
     over = {"transport": transport} if has_ways else {}
     if system is None:

@@ -6,7 +6,7 @@ one kernel, another kernel on the other side is what is compared.
 
 from collections.abc import Mapping, Sequence
 
-from fabricmark.base import kernels, listing
+from fabricmark.base import kernels
 from fabricmark.results import Result
 
 KERNEL = ("kernel", "class")
@@ -42,9 +42,9 @@ def meant(base: Sequence[str], new: Sequence[str], benchmark: str) -> set[str]:
 
 
 def _build_parameters(benchmark: str) -> set[str]:
-    if benchmark not in listing.benchmark_names():  # a program of another build
+    if benchmark not in kernels.benchmark_names():  # a program of another build
         return set()
-    parameters = listing.kernel(benchmark).parameters
+    parameters = kernels.kernel(benchmark).parameters
     return {name for name, parameter in parameters.items() if parameter.stage == "build"}
 
 

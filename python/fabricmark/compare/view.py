@@ -11,8 +11,7 @@ from rich.text import Text
 from fabricmark import __version__
 from fabricmark.base import paths, terminal
 from fabricmark.base.errors import printable
-from fabricmark.base.terminal import Column
-from fabricmark.base.written import number, percent
+from fabricmark.base.terminal import Column, number, percent
 from fabricmark.compare import advice, comparison
 from fabricmark.compare.comparison import Comparison, Row
 from fabricmark.report import run_tables

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, runtimes, toml_file
+from fabricmark.base import kernels, runtimes, toml_file
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel
 from fabricmark.measure import launchers
@@ -130,9 +130,9 @@ def _check_plain(path: Path, document: Mapping) -> None:
 
 def _check_run(key: str, run: Mapping) -> Kernel:
     """Raises FabricmarkError (2) when the keys of a run do not fit each other or what is installed."""
-    if run["benchmark"] not in listing.benchmark_names():
+    if run["benchmark"] not in kernels.benchmark_names():
         cause = f"{key}.benchmark: there is no benchmark {run['benchmark']!r}"
-        raise FabricmarkError(cause, f"use one of {', '.join(listing.benchmark_names())}")
+        raise FabricmarkError(cause, f"use one of {', '.join(kernels.benchmark_names())}")
     for runtime in _as_list(run.get("runtime", [])):
         if runtime not in runtimes.names():
             cause = f"{key}.runtime: there is no runtime {runtime!r}"
@@ -152,7 +152,7 @@ def _check_run(key: str, run: Mapping) -> Kernel:
         if max(_as_list(run["mpi"])) > places:
             cause = f"{key}.mpi: {max(_as_list(run['mpi']))} processes do not fit {places} places"
             raise FabricmarkError(cause, "add hosts or raise ranks_per_host")
-    return listing.kernel(run["benchmark"])
+    return kernels.kernel(run["benchmark"])
 
 
 def _axes(key: str, run: Mapping, kernel: Kernel, folder: Path) -> dict[str, list]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricmark import results
-from fabricmark.base import listing, paths, runtimes
+from fabricmark.base import kernels, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.measure import campaign, campaign_table, launch, lock, running, stopping
@@ -42,7 +42,7 @@ def is_campaign(name: str) -> bool:
     """Whether `fabricmark run NAME` means a campaign file; a benchmark's name never does."""
     if name.endswith(".toml"):
         return True
-    return name != "all" and os.path.isfile(name) and name not in listing.benchmark_names()
+    return name != "all" and os.path.isfile(name) and name not in kernels.benchmark_names()
 
 
 def main(file: Path, output: Path, again: bool) -> int:
@@ -117,9 +117,9 @@ def _usable(wanted: str | None) -> str:
     if wanted is not None:
         return running.chosen_runtimes(wanted)[0]
     for name in runtimes.installed_names():
-        if listing.devices(name):
+        if kernels.devices(name):
             return name
-    raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+    raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
 
 
 def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Progress) -> str:

@@ -2,7 +2,7 @@
 
 import os
 
-from fabricmark.base import listing, micro, runtimes, terminal
+from fabricmark.base import kernels, micro, runtimes, terminal
 from fabricmark.base.micro import Micro
 from fabricmark.base.terminal import Column
 from fabricmark.measure import launchers, running
@@ -11,7 +11,7 @@ from fabricmark.measure import launchers, running
 def show_benchmarks() -> None:
     """Benchmarks and micro-benchmarks. Raises FabricmarkError (2) for a damaged kernel.toml."""
     out = terminal.console()
-    found = [(name, listing.kernel(name)) for name in listing.benchmark_names()]
+    found = [(name, kernels.kernel(name)) for name in kernels.benchmark_names()]
     columns = (
         Column("benchmark", key=True),
         Column("what it measures", prose=True),
@@ -30,13 +30,13 @@ def show_benchmarks() -> None:
 
 def show_benchmark(name: str) -> None:
     """The kernels and parameters of one, or the options of a micro-benchmark. Raises FabricmarkError (2)."""
-    if name not in listing.benchmark_names():
+    if name not in kernels.benchmark_names():
         small = micro.named(name)
         if small is None:
             raise running.unknown(name)
         show_micro(small)
         return
-    kernel = listing.kernel(name)
+    kernel = kernels.kernel(name)
     out = terminal.console()
     terminal.say(out, f"{name}: {kernel.summary}")
     columns = [Column(heading, key=heading == "kernel") for heading in ("kernel", "file", "style")]
@@ -71,13 +71,13 @@ def show_devices() -> None:
     """The devices of every runtime. Raises FabricmarkError (3) where there is none."""
     rows: list[list[str]] = []
     for runtime in runtimes.installed_names():
-        for device in listing.devices(runtime):
+        for device in kernels.devices(runtime):
             index = f"{device['platform_index']}:{device['device_index']}"
             rows.append(
                 [runtime, index, device["class"], device["name"], device["platform"], device["driver"]]
             )
     if not rows:
-        raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+        raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
     keys = [Column(heading, key=True) for heading in ("runtime", "platform:device")]
     more = [Column(heading) for heading in ("class", "name", "platform", "driver")]
     terminal.show(terminal.console(), [*keys, *more], rows)

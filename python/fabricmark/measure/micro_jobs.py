@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, micro, runtimes
+from fabricmark.base import kernels, micro, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.micro import Micro
 from fabricmark.measure import launch, running
@@ -18,7 +18,7 @@ def wanted(name: str) -> list[Micro]:
 
     A benchmark of the same name comes first. Raises FabricmarkError (3) where nothing is built.
     """
-    if name in listing.benchmark_names():
+    if name in kernels.benchmark_names():
         return []
     if name != micro.GROUP:
         one = micro.named(name)
@@ -60,7 +60,7 @@ class Places:
             for device in running.devices_of(name, self.extra)
         ]
         if not found:
-            raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+            raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
         if self.is_named or not self.is_group:
             return found
         real = [one for one in found if one[1] is None or not one[1]["emulated"]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
 
-from fabricmark.base import ended, kernels, listing, micro, paths, runtimes
+from fabricmark.base import ended, kernels, micro, paths, runtimes
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, launchers, refine
@@ -57,7 +57,7 @@ def chooses_device(extra: Sequence[str]) -> bool:
 
 def devices_of(runtime: str, extra: Sequence[str]) -> Sequence[Mapping | None]:
     """The devices of a runtime; [None] where the options for the program choose it."""
-    return [None] if chooses_device(extra) else listing.devices(runtime)
+    return [None] if chooses_device(extra) else kernels.devices(runtime)
 
 
 def refuse_result_file(extra: Sequence[str]) -> None:
@@ -68,7 +68,7 @@ def refuse_result_file(extra: Sequence[str]) -> None:
 
 def names_of(name: str) -> list[str]:
     """The benchmarks that a word of the command line means. Raises FabricmarkError (2): none."""
-    known = listing.benchmark_names()
+    known = kernels.benchmark_names()
     if name == ALL:
         return known
     if name not in known:
@@ -78,7 +78,7 @@ def names_of(name: str) -> list[str]:
 
 def unknown(name: str, *groups: str) -> FabricmarkError:
     """The error of a name that no benchmark and no micro-benchmark has; `groups`: what else is known."""
-    known, small = listing.benchmark_names(), micro.found()
+    known, small = kernels.benchmark_names(), micro.found()
     near = get_close_matches(name, [*known, *small, *groups], n=1)
     remedy = f"did you mean {near[0]}?" if near else f"use one of {', '.join([*known, *groups])}"
     more = ", or a micro-benchmark of `fabricmark list`" if small and not near else ""
@@ -142,7 +142,7 @@ def jobs(
         for device in devices_of(runtime_name, extra)
     ]
     if others and not of_device and not extra:
-        raise listing.why_none(runtimes.SYSTEM, NO_DEVICE)
+        raise kernels.why_none(runtimes.SYSTEM, NO_DEVICE)
     for name in alone:
         yield Job(name, runtimes.SYSTEM, None, ranks, mpi, output, tuple(extra))
     for runtime_name, device in of_device or [(runtimes.SYSTEM, None)]:

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import kernels, listing, runtimes
+from fabricmark.base import kernels, runtimes
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Parameter
 from fabricmark.measure import running
@@ -78,7 +78,7 @@ def whole_value(benchmark: str, parameter: Parameter | None, text: str | None) -
 
 def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> Parameter | None:
     """The parameter to scale; by default the first of SIZES it has. Raises FabricmarkError (2)."""
-    known = listing.kernel(benchmark).parameters
+    known = kernels.kernel(benchmark).parameters
     usual = next((size for size in SIZES if size in known), SIZES[0])
     parameter = known.get(name or usual)
     if parameter is None and (name is not None or "strong" in modes):
@@ -94,7 +94,7 @@ def chosen_parameter(benchmark: str, name: str | None, modes: Sequence[str]) -> 
 def certain_values(benchmark: str, runtime: str, words: Sequence[str]) -> Mapping[str, object]:
     """The parameters of a run with these options on the devices of a runtime, but for what depends on the
     cores, as ranks may share these; none on devices of several classes. Raises FabricmarkError (2)."""
-    classes = {device["class"] for device in listing.devices(runtime)}
+    classes = {device["class"] for device in kernels.devices(runtime)}
     if len(classes) != 1:
         return {}
     device_class = classes.pop()
@@ -181,9 +181,9 @@ def usable_runtime(wanted: str | None) -> str:
             "scaling is measured on one runtime", f"use one of {', '.join(runtimes.names())}"
         )
     for name in running.chosen_runtimes(wanted):
-        if listing.devices(name):
+        if kernels.devices(name):
             return name
-    raise listing.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+    raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
 
 
 def system_banks(words: Sequence[str]) -> int | None:

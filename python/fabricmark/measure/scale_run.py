@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import results
-from fabricmark.base import listing, paths
+from fabricmark.base import kernels, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch, launchers, scale, scaling_table, stopping
@@ -42,7 +42,7 @@ def main(
     if launcher is not None and mpi is False:
         raise FabricmarkError("--launcher starts MPI processes", "leave it or --in-process out")
     ranks = scale.parse_ranks(devices)
-    listing.check_benchmark(benchmark)
+    kernels.check_benchmark(benchmark)
     scaled = scale.chosen_parameter(benchmark, parameter, MODES[mode])
     text, extra = scale.split_words(words, scaled)
     value = scale.whole_value(benchmark, scaled, text)

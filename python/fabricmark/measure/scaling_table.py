@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from rich.text import Text
 
 from fabricmark.base import terminal
-from fabricmark.base.terminal import Column
-from fabricmark.base.written import number, percent
+from fabricmark.base.terminal import Column, number, percent
 from fabricmark.report.run_tables import KIND_STYLES, VERDICT_STYLES
 from fabricmark.results.scaling import Series
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 from fabricmark import models, results
-from fabricmark.base import kernels, listing, transports
+from fabricmark.base import kernels, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel
 from fabricmark.base.progress import Steps
@@ -151,11 +151,11 @@ def _planned(
     """The short runs of every benchmark whose model says some."""
     repeating = {"repeating": QUICK} if quick else {}
     found = []
-    names = [name for name in listing.benchmark_names() if hasattr(models.find(name), "short_runs")]
-    known = {name: variants(listing.kernel(name), device["class"])[: 1 if quick else None] for name in names}
+    names = [name for name in kernels.benchmark_names() if hasattr(models.find(name), "short_runs")]
+    known = {name: variants(kernels.kernel(name), device["class"])[: 1 if quick else None] for name in names}
     kernels.answers([usual_run(name, device, variant) for name in names for variant in known[name]])
     for name in names:
-        model, kernel = models.find(name), listing.kernel(name)
+        model, kernel = models.find(name), kernels.kernel(name)
         try:
             for variant in known[name]:
                 job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
@@ -219,7 +219,7 @@ def source(done: Sequence[Finished]) -> str:
 def _built(name: str, last: Finished) -> dict:
     """What the kernel of a run was built with, but for what its model chose: a later run that takes these
     from the system's file (`--system`) has sizes of its own."""
-    known = listing.kernel(name).parameters.values()
+    known = kernels.kernel(name).parameters.values()
     return {
         one.name: last.run.parameters[one.name]
         for one in known

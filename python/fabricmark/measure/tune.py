@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import listing, paths, terminal
+from fabricmark.base import kernels, paths, terminal
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.schema import first_fault
 from fabricmark.base.terminal import Column
@@ -39,7 +39,7 @@ def jobs(wanted: Wanted, output: Path) -> Iterator[launch.Job]:
     """What is to be run. Raises FabricmarkError (3) where there is no device."""
     found = False
     for runtime in running.chosen_runtimes(wanted.runtime):
-        for device in listing.devices(runtime):
+        for device in kernels.devices(runtime):
             if device["emulated"]:
                 continue  # the times of an emulator say nothing about hardware
             found = True

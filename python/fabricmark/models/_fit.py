@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 
 HUBER = 1.345  # residuals beyond so many standard deviations count less
 DEVIATIONS = 1.4826  # of a normal distribution, in its median absolute one

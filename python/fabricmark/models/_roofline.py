@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _limits
 from fabricmark.models._measured import Run, efficiency, measured_of
 from fabricmark.models.machine import Bitstream

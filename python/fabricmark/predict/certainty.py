@@ -8,7 +8,7 @@ from functools import cache
 
 from fabricmark import systems
 from fabricmark.base import paths, transports
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models import Prediction, _published
 from fabricmark.predict.points import SIZES, Point, PredictionRequest
 

@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import models, systems
-from fabricmark.base import choices, listing, paths, transports
+from fabricmark.base import choices, kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import (
     certainty,
@@ -158,11 +158,11 @@ def check_benchmark(name: str) -> None:
     """Raises FabricmarkError (2) for what has no model, and says so of what has bitstreams all the same."""
     if name in models.names():
         return
-    if name not in listing.benchmark_names() and any(
+    if name not in kernels.benchmark_names() and any(
         one.benchmark == name
         for file in files.listed("bitstreams")
         for one in systems.bitstreams(file).values()
     ):
         cause = f"{name} has bitstreams in systems/bitstreams, but no model"
         raise FabricmarkError(cause, f"predict one of {', '.join(models.names())}")
-    listing.check_benchmark(name)
+    kernels.check_benchmark(name)

@@ -12,7 +12,7 @@ from pathlib import Path
 from fabricmark import models, results, systems
 from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _published
 from fabricmark.predict import certainty
 from fabricmark.predict.cases import Case

@@ -17,7 +17,7 @@ from pathlib import Path
 from fabricmark import models, systems
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models.machine import Bitstream
 from fabricmark.systems import System, files
 

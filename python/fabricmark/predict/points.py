@@ -12,7 +12,7 @@ from functools import cached_property
 from math import isqrt
 
 from fabricmark import models
-from fabricmark.base import kernels, listing, transports
+from fabricmark.base import kernels, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.models import Board, Prediction
@@ -55,7 +55,7 @@ class PredictionRequest:
     @cached_property
     def kernel(self) -> Kernel:
         """Its kernel.toml. Raises FabricmarkError (2 or 3)."""
-        return listing.kernel(self.benchmark)
+        return kernels.kernel(self.benchmark)
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ from dataclasses import replace
 from fabricmark import systems
 from fabricmark.base import keys
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.predict import points, reads, settings, view
 from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest

@@ -7,7 +7,7 @@ them.
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from fabricmark.base import kernels, keys, listing
+from fabricmark.base import kernels, keys
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import options
 from fabricmark.predict.reads import PLACES
@@ -17,7 +17,7 @@ from fabricmark.systems import System, quantity
 def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
     """The values of parameters, or of values of the system, from (name, text). Raises FabricmarkError (2)."""
     keys_of = [key_of(name) for name, _ in words]
-    known = {} if all(keys_of) else listing.kernel(benchmark).parameters
+    known = {} if all(keys_of) else kernels.kernel(benchmark).parameters
     for (name, _), key in zip(words, keys_of, strict=True):
         if key is None and name not in known:
             remedy = f"use one of {', '.join(sorted(known))}, or a value such as board.memory.bank_bandwidth"

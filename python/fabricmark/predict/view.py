@@ -3,8 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from fabricmark.base import cells, terminal
-from fabricmark.base.terminal import Column
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import Column, percent
 from fabricmark.models import Prediction
 from fabricmark.predict.cases import Case
 from fabricmark.predict.values import key_of

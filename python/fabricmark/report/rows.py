@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
 
 from fabricmark.base import cells, paths
-from fabricmark.base.written import NOTHING, number, percent
+from fabricmark.base.terminal import NOTHING, number, percent
 from fabricmark.report import run_tables
 from fabricmark.results import Result
 from fabricmark.results.inner import PERCENTILES

@@ -16,8 +16,7 @@ from rich.text import Text
 from fabricmark import models, results
 from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
-from fabricmark.base.terminal import NOTHING, Column
-from fabricmark.base.written import number, percent
+from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.models import Prediction
 from fabricmark.report import families
 from fabricmark.results import Measurement, Result

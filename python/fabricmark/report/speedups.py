@@ -8,7 +8,7 @@ and no ranks that share a device.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabricmark.base.written import number
+from fabricmark.base.terminal import number
 from fabricmark.report import families, tables
 from fabricmark.report.groups import Group, field_text
 from fabricmark.report.inputs import Scaling

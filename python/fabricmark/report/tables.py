@@ -7,7 +7,7 @@ from html import escape
 from statistics import fmean
 
 from fabricmark.base.errors import printable
-from fabricmark.base.written import NOTHING, number
+from fabricmark.base.terminal import NOTHING, number
 from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline, metric_text, run_text

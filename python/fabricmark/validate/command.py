@@ -10,8 +10,7 @@ import typer
 from fabricmark import systems
 from fabricmark.base import cells, choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
-from fabricmark.base.terminal import Column
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import Column, percent
 from fabricmark.validate import (
     checks,
     distribution,

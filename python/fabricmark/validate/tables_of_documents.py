@@ -6,8 +6,7 @@ import numpy as np
 
 from fabricmark.base import terminal
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.terminal import Column
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import Column, percent
 from fabricmark.results import figures, published
 from fabricmark.validate import distribution, outcomes, scored, texts, texts_view
 

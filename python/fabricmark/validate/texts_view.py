@@ -5,8 +5,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabricmark.base import terminal
-from fabricmark.base.terminal import Column
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import Column, percent
 from fabricmark.validate.texts import Compared
 
 

@@ -24,7 +24,7 @@ from math import ceil
 
 import numpy as np
 
-from fabricmark.base.written import percent
+from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _measured, _roofline, _transfers
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._missing import MissingValue
