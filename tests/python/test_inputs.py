@@ -11,8 +11,7 @@ from fabricmark import models, systems
 from fabricmark.base import kernels, keys
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs
-from fabricmark.models._values import UndeclaredInput
-from fabricmark.models.machine import HOST, Bitstream, Network
+from fabricmark.models.machine import HOST, Bitstream, Network, UndeclaredInput
 from fabricmark.predict import points, reads
 from fabricmark.systems import calibration
 from test_models_measured import CURVES, TRUTH, as_measured

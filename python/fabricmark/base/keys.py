@@ -252,7 +252,7 @@ TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
 
 # Those, and the clock: of a run the board has them as its bitstream does (System.board_with).
 SYNTHESISED = ("clock", *(f"memory.{name}" for name in OF_BOARD))
-# Of the models' objects (models/_values.py).
+# Of the models' objects (models/machine.py).
 OF_MODELS: Mapping[str, Mapping[str, Key]] = {
     "board": {**BOARD, "clock": BITSTREAM["clock"]},
     "network": NETWORK,

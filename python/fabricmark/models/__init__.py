@@ -36,8 +36,8 @@ from fabricmark.base import keys
 from fabricmark.models._limits import Limits
 from fabricmark.models._missing import MissingValue as MissingValue
 from fabricmark.models._missing import Needed as Needed
-from fabricmark.models._values import HasValues
-from fabricmark.models._values import Values as Values
+from fabricmark.models.machine import HasValues
+from fabricmark.models.machine import Values as Values
 
 
 @dataclass(frozen=True)

@@ -19,8 +19,7 @@ from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
-from fabricmark.models._values import full_name
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import Bitstream, full_name
 
 BASE = "base"
 # How the formulas name values of a board and of its bitstream.

@@ -48,11 +48,6 @@ def smaller_sizes(defaults: Mapping) -> list[dict]:
     return [{"size": max(1, whole // 2)}, {"size": max(1, whole * 3 // 4)}]
 
 
-def measured_of(bitstream: Bitstream | None) -> Mapping[str, float]:
-    """Parameters of a kernel's model; empty where nothing was measured."""
-    return {} if bitstream is None else bitstream.measured
-
-
 def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str, float]:
     """{`name`_efficiency, `name`_start_seconds} from (time at the calibrated limit, measured) of runs [s].
 

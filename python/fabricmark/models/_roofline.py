@@ -10,8 +10,8 @@ from math import ceil
 
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _limits
-from fabricmark.models._measured import Run, efficiency, measured_of
-from fabricmark.models.machine import Bitstream
+from fabricmark.models._measured import Run, efficiency
+from fabricmark.models.machine import Bitstream, measured_of
 
 ARITHMETIC = "peak FLOP/s"
 MEMORY = "memory bandwidth"

@@ -6,8 +6,8 @@ from math import inf
 from statistics import mean
 
 from fabricmark.models import Board, Prediction
-from fabricmark.models._measured import Run, measured_of
-from fabricmark.models.machine import Bitstream
+from fabricmark.models._measured import Run
+from fabricmark.models.machine import Bitstream, measured_of
 
 TO_DEVICE = "to_device"
 FROM_DEVICE = "from_device"

@@ -75,7 +75,7 @@ def predict(
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
-    collective = collectives.operation(name)
+    collective = None if models.find(name) else collectives.operation(name)
     name = collective or name
     if collective is None:
         check_benchmark(name)
@@ -156,7 +156,7 @@ def _case(
 
 def check_benchmark(name: str) -> None:
     """Raises FabricmarkError (2) for what has no model, and says so of what has bitstreams all the same."""
-    if name in models.names():
+    if models.find(name) is not None:
         return
     if name not in kernels.benchmark_names() and any(
         one.benchmark == name

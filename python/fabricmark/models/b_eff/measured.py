@@ -14,7 +14,7 @@ from fabricmark.models import Board, _measured
 from fabricmark.models._fit import Modelled, curve
 from fabricmark.models._host_path import DIRECTIONS, EXCHANGE, MEASURED
 from fabricmark.models._measured import Run
-from fabricmark.models.machine import Bitstream, Curve
+from fabricmark.models.machine import Bitstream, Curve, measured_of
 
 LINES = ("kernel", "read", "message", "write", "kernel_after")
 MAPPED = "mapped"
@@ -46,7 +46,7 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
 
 def line(sizes, bitstream: Bitstream | None, board: Board, ranks: int, name: str) -> Modelled | None:
     """Times of a step or exchange by its parameters; None where the kernel has none of this name."""
-    known = _measured.measured_of(bitstream)
+    known = measured_of(bitstream)
     if bitstream is None or f"{name}_start_seconds" not in known:
         return None
     seconds = _measured.line_seconds(DIRECTIONS * np.asarray(sizes, dtype=float), known, name)

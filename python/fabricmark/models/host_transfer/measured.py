@@ -12,7 +12,7 @@ import numpy as np
 
 from fabricmark.models import Board, Prediction, _measured
 from fabricmark.models._measured import Run
-from fabricmark.models.machine import Bitstream, Times
+from fabricmark.models.machine import Bitstream, Times, measured_of
 
 PIECES = 8  # of the overlap test
 STEPS = 3  # write, kernel, read
@@ -89,7 +89,7 @@ def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ran
 
     A CPU's steps share the cores of a rank, on a GPU all three go on at the same time.
     """
-    known = _measured.measured_of(bitstream)
+    known = measured_of(bitstream)
     if bitstream is None or "kernel_bytes_per_second" not in known:
         return []
     copies = _copies_seconds(parameters, bitstream.curves)

@@ -42,10 +42,10 @@ from fabricmark.models import (
 )
 from fabricmark.models._derived import hpl_performance
 from fabricmark.models._kernel_time import KernelTime, kernel_time
-from fabricmark.models._measured import Run, measured_of, smaller_sizes
+from fabricmark.models._measured import Run, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.hpl.phases import Phases, Steps, phases, seconds_by_blocks
-from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network
+from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network, measured_of
 
 derived = hpl_performance
 LU = {"operation": "lu"}

@@ -35,9 +35,9 @@ from fabricmark.models import (
 )
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._limits import TRIAD
-from fabricmark.models._measured import Run, efficiency, measured_of, smaller_sizes
+from fabricmark.models._measured import Run, efficiency, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
-from fabricmark.models.machine import HOST, Bitstream, Network
+from fabricmark.models.machine import HOST, Bitstream, Network, measured_of
 
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"

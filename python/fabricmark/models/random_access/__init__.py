@@ -27,7 +27,7 @@ import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _measured, _roofline, _transfers
 from fabricmark.models._kernel_time import kernel_time
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import Bitstream, measured_of
 
 AXES = {"operation": "update"}
 TRAITS = Traits(("updates", AXES), is_shared=True)
@@ -145,7 +145,7 @@ def processor_prediction(
         explanation = "no model: nothing calibrated says how fast one work-item or the network is"
         return Prediction("updates", AXES, None, "GUOP/s", limit / 1e9, RANDOM, explanation)
     numbers = UPDATES_PER_WORD * table_bytes / WORD_BYTES
-    fitted = _measured.measured_of(bitstream)
+    fitted = measured_of(bitstream)
     launch = parameters.get("replications", 1) * board["host.launch_latency"]
     launch += fitted.get("start_seconds", 0.0)
     busy = numbers / (rate * part) / fitted.get("efficiency", 1.0)

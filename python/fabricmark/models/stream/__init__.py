@@ -29,7 +29,7 @@ from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _me
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import Bitstream, measured_of
 
 STREAMS = {"copy": (1, 1), "scale": (1, 1), "add": (2, 1), "triad": (2, 1)}  # (read, written)
 TRAITS = Traits(("bandwidth", {"operation": "triad"}), is_shared=True)
@@ -154,7 +154,7 @@ def operation_prediction(
     moved = elements * sum(STREAMS[operation]) * ELEMENT_BYTES[parameters["data_type"]]
     limit = limit_bytes_per_second(operation, moved, board)
     axes, phases = {"operation": operation}, {}
-    fitted = _measured.measured_of(bitstream)
+    fitted = measured_of(bitstream)
     if board.device_class == "fpga":
         found = fpga_operation(operation, elements, parameters, board, bitstream)
         seconds, bottleneck, explanation, phases = found
