@@ -14,7 +14,7 @@ from fabricmark import models
 from fabricmark.base import keys, paths, transports
 from fabricmark.models import _collective_costs, _transfers
 from fabricmark.predict import reads
-from fabricmark.systems import PROFILES, absent, curves, export, quantity, sourced_value
+from fabricmark.systems import PROFILES, absent, build, export, sourced_value
 
 WHAT = {
     "system": "a system: its devices, their networks by transport, and their bitstreams",
@@ -35,7 +35,7 @@ TEXT = {"type": "string", "pattern": "\\S"}
 POINTS = {
     "type": "array",
     "minItems": 1,
-    "maxItems": curves.MOST_POINTS,
+    "maxItems": build.MOST_POINTS,
     "items": {"type": "number", "exclusiveMinimum": 0},
 }
 DIRECTIONS = (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)
@@ -51,13 +51,13 @@ def number(dimension: str) -> dict:
     """What may stand as value or fitted."""
     if dimension in keys.PLAIN:
         return PLAIN[dimension]
-    return {"type": "string", "pattern": quantity.pattern(dimension)}
+    return {"type": "string", "pattern": sourced_value.pattern(dimension)}
 
 
 def definitions() -> dict:
     """A schema of a value for each dimension."""
     found = {}
-    for dimension in (*keys.PLAIN, *quantity.UNITS):
+    for dimension in (*keys.PLAIN, *sourced_value.UNITS):
         parts = {"value": number(dimension), "fitted": number(dimension), "source": TEXT, "inferred": TEXT}
         whole = {
             "type": "object",
@@ -366,7 +366,7 @@ def key_tables() -> str:
         for name, (needed, meaning) in keys.TEXTS[kind].items():
             rows.append(row([f"`{name}`", f"text{', required' if needed else ''}", meaning, *empty]))
         for name, key in keys.VALUES.get(kind, {}).items():
-            example = quantity.EXAMPLES.get(key.dimension)
+            example = sourced_value.EXAMPLES.get(key.dimension)
             form = f'"{example}"' if example else key.dimension
             cells = [f"`{name}`", f"{form}{', required' if key.required else ''}", key.meaning]
             rows.append(row([*cells, *(of_a_model(f"{kind}.{name}") if of_models else [])]))

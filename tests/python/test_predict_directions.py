@@ -13,7 +13,7 @@ from fabricmark import models
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.shallow_water import device as shallow_water
 from fabricmark.predict import points, reads, settings
-from fabricmark.systems import choice, device_limits
+from fabricmark.systems import choice, local_machine
 
 SOME = 16  # of so many rows make test takes one
 MORE = 2
@@ -46,7 +46,7 @@ def request_of(row):
     chosen = choice.choose(
         row.benchmark, choice.Wanted(row.system, board, row.bitstream or None, over, "fitted")
     )
-    system = device_limits.with_limits(chosen.narrowed)
+    system = local_machine.with_limits(chosen.narrowed)
     return points.PredictionRequest(row.benchmark, system, chosen.transport, points.WEAK)
 
 

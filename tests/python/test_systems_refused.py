@@ -163,7 +163,7 @@ def test_spoiled_files_for_a_minute(folder):
 @settings(max_examples=100)
 def test_any_value_as_a_figure(value):
     from fabricmark.base import keys
-    from fabricmark.systems import shape, sourced_value
+    from fabricmark.systems import files, sourced_value
 
     for kind, name in (
         ("board", "memory.banks"),
@@ -183,7 +183,7 @@ def test_any_value_as_a_figure(value):
             "bitstream": {"board": "b", "bitstreams": {"x": {"benchmark": "stream", **document}}},
         }.get(kind, document)
         try:
-            shape.check({"devices": "system", "bitstream": "bitstreams"}.get(kind, kind), whole)
+            files.check_shape({"devices": "system", "bitstream": "bitstreams"}.get(kind, kind), whole)
             read = sourced_value.read(value, key, "file: key", ("key",), "somewhere")
             assert read.of("fitted") is not None
             assert 0 <= read.of("fitted") < float("inf")

@@ -16,7 +16,7 @@ from fabricmark.models.machine import DIRECT, PACKET, Network
 from fabricmark.predict import certainty, options, questions, reads, settings, values
 from fabricmark.predict.cases import Case
 from fabricmark.predict.points import Point, PredictionRequest
-from fabricmark.systems import choice, device_limits, quantity
+from fabricmark.systems import choice, local_machine, sourced_value
 
 OPERATIONS = _collectives.OPERATIONS
 SPELLED = {name.replace("_", ""): name for name in OPERATIONS} | {"bcast": "broadcast"}
@@ -48,7 +48,7 @@ def cases(
             chosen = choice.over_networks(
                 name, choice.Wanted(one, board, None, wanted, more["profile"]), NETWORKS
             )
-            described = device_limits.with_limits(chosen.system)
+            described = local_machine.with_limits(chosen.system)
             closed = settings.without_curves(described) if more["closed_form"] else described
             request = PredictionRequest(name, closed, chosen.transport, "weak", **more)
             found.append(_case(request, counts, words, sweeps, sensitive))
@@ -120,7 +120,7 @@ def _parameters(request: PredictionRequest, given: Mapping[str, str]) -> dict[st
 def bytes_of(text: str, what: str) -> int:
     """Bytes as 65536, 64KiB or 1MB. Raises FabricmarkError (2)."""
     try:
-        number = int(text) if text.isascii() and text.isdigit() else quantity.parse(text, "bytes")
+        number = int(text) if text.isascii() and text.isdigit() else sourced_value.parse(text, "bytes")
     except ValueError as error:
         cause = str(error).split("; ")[0]
         raise FabricmarkError(f"{what}: {cause}", "write for example 64KiB") from None

@@ -24,7 +24,7 @@ from fabricmark.predict import (
     whose,
 )
 from fabricmark.predict.cases import Case
-from fabricmark.systems import choice, device_limits, files
+from fabricmark.systems import choice, files, local_machine
 
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
@@ -75,10 +75,12 @@ def predict(
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
-    collective = None if models.find(name) else collectives.operation(name)
-    name = collective or name
-    if collective is None:
-        check_benchmark(name)
+    collective = None
+    if models.find(name) is None:
+        collective = collectives.operation(name)
+        name = collective or name
+        if collective is None:
+            check_benchmark(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
@@ -113,7 +115,7 @@ def predict(
         for one in options.names(system, "--system"):
             for over in options.names(transport, "--transport"):
                 chosen = choice.choose(name, choice.Wanted(one, board, bitstream_id, over, profile))
-                found = device_limits.with_limits(chosen.narrowed)
+                found = local_machine.with_limits(chosen.narrowed)
                 found = settings.without_curves(found) if closed_form else found
                 request = points.PredictionRequest(name, found, chosen.transport, scaling, **more)
                 case = _case(request, one, words, axes_of, counts)
@@ -156,8 +158,6 @@ def _case(
 
 def check_benchmark(name: str) -> None:
     """Raises FabricmarkError (2) for what has no model, and says so of what has bitstreams all the same."""
-    if models.find(name) is not None:
-        return
     if name not in kernels.benchmark_names() and any(
         one.benchmark == name
         for file in files.listed("bitstreams")

@@ -97,9 +97,9 @@ def assumed(
 
 def example(name: str) -> str:
     """A value as somebody may write it."""
-    from fabricmark.systems import quantity
+    from fabricmark.systems import sourced_value
 
-    return quantity.EXAMPLES.get(reads.key_of(name).dimension, "1")
+    return sourced_value.EXAMPLES.get(reads.key_of(name).dimension, "1")
 
 
 def not_limiting(

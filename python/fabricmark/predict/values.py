@@ -11,7 +11,7 @@ from fabricmark.base import kernels, keys
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import options
 from fabricmark.predict.reads import PLACES
-from fabricmark.systems import System, quantity
+from fabricmark.systems import System, sourced_value
 
 
 def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
@@ -47,7 +47,7 @@ def key_of(name: str) -> keys.Key | None:
 
 def _system_value(name: str, text: str, key: keys.Key) -> float:
     try:
-        value = float(text) if key.dimension in keys.PLAIN else quantity.parse(text, key.dimension)
+        value = float(text) if key.dimension in keys.PLAIN else sourced_value.parse(text, key.dimension)
     except ValueError as error:
         raise FabricmarkError(f"{name}={text}: {error}", "correct the value") from None
     may_be_nothing = key.dimension == "seconds"

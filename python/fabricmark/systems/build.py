@@ -1,21 +1,80 @@
-"""From checked files to what the models take: boards, networks, bitstreams, systems."""
+"""From checked files to what the models take: boards, networks, bitstreams, systems, and measured curves: the
+hosts' MPI (calibration rows of a published file, or the network's own) and transfers of a bitstream."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from functools import lru_cache
+from itertools import pairwise
 from pathlib import Path
 
 from fabricmark.base import keys, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Values
-from fabricmark.models.machine import Bitstream, Curve, Network
-from fabricmark.systems import curves, files, sourced_value
+from fabricmark.models.machine import Bitstream, Curve, Network, Times
+from fabricmark.results import published
+from fabricmark.systems import files, sourced_value
 from fabricmark.systems.files import Table
-from fabricmark.systems.sourced_value import Fault, SourcedValue
-from fabricmark.systems.system import System
+from fabricmark.systems.sourced_value import PROFILES, RANGES, Fault, SourcedValue
 
 MOST_LIKE = 8
 MOST_DEVICES = 2**20
+DIRECTIONS = 2  # each rank sends to both neighbours
+MOST_POINTS = 1000  # of a curve
 Synthesised = tuple[Bitstream, tuple[SourcedValue, ...]]
+
+
+@dataclass(frozen=True)
+class System:
+    """A machine: nodes with devices, its networks by transport, and its board's bitstreams.
+
+    `boards`: ids of all its kinds of devices, of which `board_id` is the one that this is about.
+    `network_ids`: by transport. `parts`: the values of the devices (""), of each network and each bitstream
+    (FILE/NAME, in the order of `bitstreams`) by id; of several values of one key the first counts.
+    """
+
+    name: str
+    summary: str
+    board: Board
+    board_id: str
+    devices_per_node: int
+    most_devices: int
+    networks: Mapping[str, Network]
+    bitstreams: tuple[Bitstream, ...]
+    parts: Mapping[str, tuple[SourcedValue, ...]] = field(default_factory=dict)
+    boards: tuple[str, ...] = ()
+    network_ids: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def sourced(self) -> tuple[SourcedValue, ...]:
+        """All values of all parts."""
+        return tuple(one for values in self.parts.values() for one in values)
+
+    def nodes(self, devices: int) -> int:
+        """Nodes that so many devices fill."""
+        return -(-devices // self.devices_per_node)
+
+    def bitstream(
+        self, benchmark: str, transport: str = transports.NONE, **parameters: object
+    ) -> Bitstream | None:
+        """The first bitstream of a benchmark for this transport ("none": exchanges nothing) that has these
+        parameters; one with transport "none" serves where none of its own is there. None where none fits."""
+        for wanted in (transport, transports.NONE):
+            for one in self.bitstreams:
+                fits = all(one.parameters.get(key) == value for key, value in parameters.items())
+                if one.benchmark == benchmark and one.transport == wanted and fits:
+                    return one
+        return None
+
+    def board_with(self, bitstream: Bitstream | None, devices: int) -> Board:
+        """The board with a bitstream's clock and what else of the memory depends on it, and as many devices
+        and hosts as the run uses."""
+        board = replace(self.board, devices=devices, hosts=self.nodes(devices))
+        if bitstream is None:
+            return board
+        said = bitstream.values.known
+        own = {name: said[name] for name in keys.SYNTHESISED if name in said}
+        values = replace(board.values, synthesised=frozenset(own))
+        return replace(board, values=values).having({"clock": None, **own})
 
 
 @dataclass(frozen=True)
@@ -28,6 +87,69 @@ class Source:
 
     def deeper(self) -> "Source":
         return Source(self.profile, self.near, self.depth + 1)
+
+
+def names() -> list[str]:
+    """Systems of the user's folder and of the repository."""
+    return sorted(files.listed("system"))
+
+
+def load(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> System:
+    """The system of a name or a file. `board`: which of its kinds of devices, by default the first.
+
+    The id of a board is a system, too: that board alone with all its bitstreams. Raises FabricmarkError (2)
+    in one line with file, line, cause and remedy.
+    """
+    found = kinds(name_or_path, profile, board)
+    return next((one for one in found if one.board_id == board), found[0])
+
+
+def kinds(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> list[System]:
+    """The same as each of its kinds of devices has it. `board`: one that has to be among them."""
+    _check_profile(profile)
+    name = str(name_or_path)
+    if name not in files.listed("system") and name in files.listed("board"):
+        return [alone(name, Source(profile))]
+    return read_kinds(_path("system", name_or_path), profile, board)
+
+
+def board(name_or_path: str | Path, profile: str = "fitted") -> Board:
+    """The board of an id or a file. Raises FabricmarkError (2)."""
+    return read_board(*_file("board", name_or_path, profile))[0]
+
+
+def network(name_or_path: str | Path, profile: str = "fitted") -> Network:
+    """The network of an id or a file. Raises FabricmarkError (2)."""
+    return read_network(*_file("network", name_or_path, profile))[0]
+
+
+def bitstreams(name_or_path: str | Path, profile: str = "fitted") -> dict[str, Bitstream]:
+    """All bitstreams of a file of them, by name. Raises FabricmarkError (2)."""
+    found = read_bitstreams(*_file("bitstreams", name_or_path, profile))[1]
+    return {name: one for name, (one, _) in found.items()}
+
+
+def _file(kind: str, name_or_path: str | Path, profile: str) -> tuple[Path, Source]:
+    _check_profile(profile)
+    path = _path(kind, name_or_path)
+    near = path.parent.parent if path.parent.name == files.FOLDERS[kind] else path.parent
+    return path, Source(profile, near)
+
+
+def _path(kind: str, name_or_path: str | Path) -> Path:
+    """The file; a text with a slash or the ending .toml is a path, others are names."""
+    text = str(name_or_path)
+    if isinstance(name_or_path, Path) or "/" in text or text.endswith(".toml"):
+        return Path(text)
+    try:
+        return files.find(kind, text)
+    except KeyError as error:
+        raise FabricmarkError(f"there is no {kind} {text}", f"{error.args[0]}, or name a file") from None
+
+
+def _check_profile(profile: str) -> None:
+    if profile not in PROFILES:
+        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
 
 
 def checked(kind: str, path: Path, source: Source, rest: tuple[str, ...]) -> Table:
@@ -72,7 +194,7 @@ def needed(found: Mapping, known: Mapping[str, keys.Key], at: tuple = ()) -> Non
             raise Fault((*at, *name.split(".")), "is 0", f"write at least 1: {key.meaning}")
 
 
-def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
+def read_board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
     """A board and its values."""
     table = checked("board", path, source, ("random_updates",))
     found = numbers(table.sourced, source.profile)
@@ -95,7 +217,8 @@ def board(path: Path, source: Source) -> tuple[Board, tuple[SourcedValue, ...]]:
 def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[SourcedValue, ...]]:
     """[[random_updates]]: rate by size of the table. Raises Fault."""
     known = {"table": keys.Key("bytes", "", ""), "rate": keys.Key("updates_per_second", "", "")}
-    pairs, all_values = [], []
+    pairs: list[tuple] = []
+    all_values: list[SourcedValue] = []
     for number, one in enumerate(table.rest.get("random_updates", [])):
         at = ("random_updates", number)
         source = one.get("source", table.texts.get("source", ""))
@@ -112,14 +235,14 @@ def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[Sourc
     return tuple(sorted(pairs)), tuple(all_values)
 
 
-def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ...]]:
+def read_network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ...]]:
     """A network, the curves of its hosts, and its values."""
     table = checked("network", path, source, ("curves",))
     found = numbers(table.sourced, source.profile)
     try:
         measured: tuple[Curve, ...] = ()
         if "curves" in table.rest:
-            measured = curves.read(table.rest["curves"], path, ("curves",))
+            measured = read_curves(table.rest["curves"], path, ("curves",))
         for name in ("links.count", "links.width"):
             if name in found and (found[name] < 1 or found[name] != int(found[name])):
                 raise Fault(tuple(name.split(".")), "not a whole number from 1 on", "correct it")
@@ -132,18 +255,15 @@ def network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValue, ..
     return made, tuple(table.sourced.values())
 
 
-def bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]:
+def read_bitstreams(path: Path, source: Source) -> tuple[str, dict[str, Synthesised]]:
     """The board's id and all bitstreams of a file, each with its values."""
     raw = files.load("bitstreams", path)
     try:
-        board_id, tables = raw["board"], {}
-        _reference("board", board_id, ("board",), source)
-        for name, entry in raw["bitstreams"].items():
-            tables[name] = _entry(name, entry, tables, path, raw, source)
-        made = {}
-        for name, table in tables.items():
-            made[name] = (_bitstream(name, table, board_id, source.profile), tuple(table.sourced.values()))
-        return board_id, made
+        _reference("board", raw["board"], ("board",), source)
+        return raw["board"], {
+            name: (_bitstream(name, table, raw["board"], source.profile), tuple(table.sourced.values()))
+            for name, table in _tables(path, raw, source).items()
+        }
     except Fault as fault:
         raise files.refused(path, fault) from fault
 
@@ -157,7 +277,7 @@ def _entry(
     for part in ("parameters", "curves"):
         if own.rest.get(part) and not own.texts.get("source", given):
             raise Fault((*at, part), "no source", 'add source = "document, table or section"')
-    curves.of_bitstream(own.rest.get("curves", {}), (*at, "curves"))
+    transfer_curves(own.rest.get("curves", {}), (*at, "curves"))
     if "like" in own.texts:
         like = (*at, "like")
         file, slash, other = own.texts["like"].rpartition("/")
@@ -165,7 +285,8 @@ def _entry(
         if slash:
             if source.depth >= MOST_LIKE:
                 raise Fault(like, "likes without end", "name one that is not like this one")
-            tables = _tables(_reference("bitstreams", file, like, source), source.deeper())
+            there = _reference("bitstreams", file, like, source)
+            tables = _tables(there, files.load("bitstreams", there), source.deeper())
         if other not in tables:
             known = ", ".join(tables) or "FILE/NAME of another file"
             raise Fault(like, f"{other} is no bitstream before this one", f"use one of {known}")
@@ -175,9 +296,9 @@ def _entry(
     return replace(own, texts={**of_all, **own.texts})
 
 
-def _tables(path: Path, source: Source) -> dict[str, Table]:
-    """The checked tables of another bitstreams file."""
-    raw, tables = files.load("bitstreams", path), {}
+def _tables(path: Path, raw: Mapping, source: Source) -> dict[str, Table]:
+    """The checked tables of a bitstreams file."""
+    tables: dict[str, Table] = {}
     try:
         for name, entry in raw["bitstreams"].items():
             tables[name] = _entry(name, entry, tables, path, raw, source)
@@ -194,19 +315,14 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
         table.texts.get("variant", "base"),
         table.texts.get("transport", transports.NONE),
         dict(table.rest.get("parameters", {})),
-        curves.of_bitstream(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
+        transfer_curves(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
         table.texts.get("tools", ""),
         table.texts.get("shell", ""),
         values=Values("bitstream", numbers(table.sourced, profile)),
     )
 
 
-def system(path: Path, profile: str, board_id: str | None = None) -> System:
-    """A system from its file; `board_id` chooses among its kinds of devices, by default the first."""
-    return next(one for one in kinds(path, profile, board_id) if board_id in (None, one.board_id))
-
-
-def kinds(path: Path, profile: str, board_id: str | None = None) -> list[System]:
+def read_kinds(path: Path, profile: str, board_id: str | None = None) -> list[System]:
     """The system as each of its kinds of devices has it; `board_id`: one that has to be among them."""
     source = Source(profile, path.parent)
     raw = files.load("system", path)
@@ -231,11 +347,11 @@ def kinds(path: Path, profile: str, board_id: str | None = None) -> list[System]
 
 def alone(board_id: str, source: Source) -> System:
     """One board by itself, with all bitstreams that are made for it."""
-    made, sourced = board(files.find("board", board_id), source)
+    made, sourced = read_board(files.find("board", board_id), source)
     streams: dict[str, Synthesised] = {}
     for name, path in files.listed("bitstreams").items():
         if files.parse(path).get("board") == board_id:
-            streams |= _with_ids(name, bitstreams(path, source)[1])
+            streams |= _with_ids(name, read_bitstreams(path, source)[1])
     parts = {"": sourced, **{name: values for name, (_, values) in streams.items()}}
     found = tuple(one for one, _ in streams.values())
     return System(board_id, f"{made.name} by itself", made, board_id, 1, 1, {}, found, parts, (board_id,))
@@ -244,7 +360,9 @@ def alone(board_id: str, source: Source) -> System:
 def _devices(path: Path, top: Table, tables: list[Table], place: int, source: Source) -> System:
     """The system as one of its [[devices]] has it. Raises Fault."""
     table, at = tables[place], ("devices", place)
-    made_board, sourced = board(_reference("board", table.texts["board"], (*at, "board"), source), source)
+    made_board, sourced = read_board(
+        _reference("board", table.texts["board"], (*at, "board"), source), source
+    )
     found = numbers(table.sourced, source.profile)
     needed(found, keys.DEVICES, at)
     made_board = made_board.having({name: number for name, number in found.items() if name in keys.BOARD})
@@ -255,14 +373,14 @@ def _devices(path: Path, top: Table, tables: list[Table], place: int, source: So
     streams: dict[str, Synthesised] = {}
     for number, name in enumerate(table.rest.get("bitstreams", [])):
         where = (*at, "bitstreams", number)
-        of_board, entries = bitstreams(_reference("bitstreams", name, where, source), source)
+        of_board, entries = read_bitstreams(_reference("bitstreams", name, where, source), source)
         if of_board != table.texts["board"]:
             raise Fault(where, f"{name} is for the board {of_board}", f"name one for {table.texts['board']}")
         streams |= _with_ids(name, entries)
     parts |= {name: values for name, (_, values) in streams.items()}
     return System(
-        path.stem, top.texts["summary"], made_board, table.texts["board"], found["per_node"],
-        found["most"], networks, tuple(one for one, _ in streams.values()), parts,
+        path.stem, top.texts["summary"], made_board, table.texts["board"], int(found["per_node"]),
+        int(found["most"]), networks, tuple(one for one, _ in streams.values()), parts,
         tuple(one.texts["board"] for one in tables), dict(table.rest.get("networks", {})),
     )  # fmt: skip
 
@@ -279,5 +397,77 @@ def _networks(
     networks, parts = {}, {}
     for transport, name in table.rest.get("networks", {}).items():
         where = (*at, "networks", transport)
-        networks[transport], parts[name] = network(_reference("network", name, where, source), source)
+        networks[transport], parts[name] = read_network(_reference("network", name, where, source), source)
     return networks, parts
+
+
+def curves_of_rows(
+    rows: Iterable[published.PublishedValue], system: str, transport: str = transports.CPU
+) -> tuple[Curve, ...]:
+    """The hosts' curves of a system among published rows: those with the role calibration.
+
+    A row's bandwidth is the sum over all devices in both directions, so that an exchange of one size takes
+    2 x devices x size / bandwidth.
+    """
+    runs: dict[tuple, list[tuple[float, float]]] = {}
+    for row in rows:
+        about = (row.role, row.system, row.transport, row.metric)
+        if about == ("calibration", system, transport, "bandwidth") and row.message_bytes is not None:
+            rate = row.value * sourced_value.UNITS["bytes_per_second"][row.unit]
+            seconds = DIRECTIONS * row.devices * row.message_bytes / rate
+            key = (row.devices, row.nodes, row.source)
+            runs.setdefault(key, []).append((float(row.message_bytes), seconds))
+    return tuple(
+        Curve(devices, nodes, *zip(*sorted(points), strict=True))
+        for (devices, nodes, _), points in sorted(runs.items())
+    )
+
+
+@lru_cache(maxsize=8)
+def _calibration_rows(path: Path, changed: int) -> tuple[published.PublishedValue, ...]:
+    return tuple(row for row in published.load(path) if row.role == "calibration")
+
+
+def read_curves(raw: dict | list, file: Path, at: tuple) -> tuple[Curve, ...]:
+    """The curves of a network file. Raises Fault, FabricmarkError (2) for a broken CSV."""
+    if isinstance(raw, dict):
+        return _published_curves(raw, file, at)
+    return tuple(
+        Curve(int(one["devices"]), int(one["nodes"]), *_points(one, "message_bytes", (*at, place)))
+        for place, one in enumerate(raw)
+    )
+
+
+def _published_curves(raw: dict, file: Path, at: tuple) -> tuple[Curve, ...]:
+    if Path(raw["from"]).name != raw["from"] or not raw["from"].isprintable():
+        raise Fault((*at, "from"), "not the name of a file", "name a file of data/published")
+    beside = file.parent / raw["from"]
+    path = beside if beside.is_file() else published.folder() / raw["from"]
+    if not path.is_file():
+        raise Fault((*at, "from"), f"there is no {raw['from']}", f"name a file of {published.folder()}")
+    found = curves_of_rows(
+        _calibration_rows(path, path.stat().st_mtime_ns), raw["system"], raw.get("transport", transports.CPU)
+    )
+    if not found:
+        cause = f"{raw['from']} has no calibration rows of {raw['system']}"
+        raise Fault((*at, "system"), cause, "name a system whose hosts were measured")
+    return found
+
+
+def transfer_curves(raw: Mapping, at: tuple) -> dict[str, Times]:
+    """Times by size of each kind of transfer of a bitstream. Raises Fault."""
+    return {name: Times(*_points(one, "bytes", (*at, name))) for name, one in raw.items()}
+
+
+def _points(raw: dict, sizes_key: str, at: tuple) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """(sizes, times) of a curve. Raises Fault."""
+    for key, dimension in ((sizes_key, "bytes"), ("seconds", "seconds")):
+        for place, number in enumerate(raw[key]):
+            if not 0 < number <= RANGES[dimension][1]:  # the schema takes infinities, too
+                raise Fault((*at, key, place), f"{number} is out of range", "write a plain number")
+    sizes, seconds = (tuple(float(number) for number in raw[key]) for key in (sizes_key, "seconds"))
+    if len(sizes) != len(seconds):
+        raise Fault((*at, "seconds"), "not as many times as sizes", "give each size its time")
+    if any(b <= a for a, b in pairwise(sizes)):
+        raise Fault((*at, sizes_key), "not ascending", "sort sizes and times")
+    return sizes, seconds

@@ -52,18 +52,18 @@ def entry(kind: str, path: Path, profile: str = "fitted") -> Entry:
     near = folder.parent if folder.name == files.FOLDERS[kind] != "" else folder
     source = build.Source(profile, near)
     if kind == "system":
-        every = build.kinds(path, profile)
+        every = build.read_kinds(path, profile)
         sourced = unique(value for one in every for value in one.sourced)
         return Entry(kind, path.stem, path, every[0].summary, sourced)
     if kind == "board":
-        made, sourced = build.board(path, source)
+        made, sourced = build.read_board(path, source)
         return Entry(kind, path.stem, path, made.name, sourced)
     if kind == "network":
-        network, sourced = build.network(path, source)
+        network, sourced = build.read_network(path, source)
         count = len(network.curves)
         more = f", {count} {CURVES}" if count else ""
         return Entry(kind, path.stem, path, network.name + more, sourced)
-    board, entries = build.bitstreams(path, source)
+    board, entries = build.read_bitstreams(path, source)
     sourced = tuple(value for _, parts in entries.values() for value in parts)
     return Entry(kind, path.stem, path, f"{len(entries)} for {board}", sourced)
 

@@ -16,7 +16,7 @@ from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import Bitstream
 from fabricmark.systems import files
-from fabricmark.systems.system import System
+from fabricmark.systems.build import System
 
 NONE = transports.NONE
 FPGA = "fpga"

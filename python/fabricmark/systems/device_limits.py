@@ -9,8 +9,8 @@ from fabricmark.models import Board
 from fabricmark.results import Result
 from fabricmark.results.scaling import device_of
 from fabricmark.systems import calibration, fpga_run, local_machine
+from fabricmark.systems.build import System
 from fabricmark.systems.fpga_run import FpgaRun
-from fabricmark.systems.system import System
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class DeviceLimits:
         variant = result.document["run"]["variant"]
         return (
             self.system is not None
-            and local_machine.bitstream(self.system, result.benchmark, variant, result.ranks) is not None
+            and local_machine.bitstream(self.system, result.benchmark, variant, result.ranks or 1) is not None
         )
 
 
@@ -85,24 +85,10 @@ def _unknown_board(result: Result) -> Board:
 def _find(key: tuple[str, str, str]) -> DeviceLimits | None:
     found = local_machine.find(*key)
     if found.system is not None:
-        system = with_limits(found.system)
+        system = local_machine.with_limits(found.system)
         return DeviceLimits(system.board, system, found.faults)
     limits = calibration.find(*key)
     return None if limits is None else DeviceLimits(calibration.board(limits), None, found.faults)
-
-
-def with_limits(system: System) -> System:
-    """A system of `systems new` with the best limits ever measured of its device; others as they are.
-
-    The rates for the models stay those of the time of its short runs.
-    """
-    digest = local_machine.digest(system.board_id)
-    document = calibration.find_digest(digest) if digest else None
-    if document is None:
-        return system
-    return dataclasses.replace(
-        system, board=dataclasses.replace(system.board, limits=calibration.limits(document))
-    )
 
 
 def _of_run(result: Result, board: Board) -> Board:

@@ -16,8 +16,8 @@ from fabricmark.base.schema import first_fault
 from fabricmark.models import Board, _network
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import local_machine, size_tables
+from fabricmark.systems.build import System
 from fabricmark.systems.sourced_value import SourcedValue
-from fabricmark.systems.system import System
 
 SCHEMA = "exported-system-1"
 FORMAT = "fabricmark-exported-system/1"

@@ -17,7 +17,7 @@ from fabricmark.models.machine import Bitstream
 from fabricmark.results import Result
 from fabricmark.results.scaling import device_of
 from fabricmark.systems import files
-from fabricmark.systems.system import System
+from fabricmark.systems.build import System
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ import numpy as np
 
 from fabricmark.models import Board, MissingValue, _network, _transfers
 from fabricmark.models.machine import HOST, Curve, Network
-from fabricmark.systems.system import System
+from fabricmark.systems.build import System
 
 BEFORE = 0.999999
 OFF = 2e-4  # of a measured curve, whose times between two sizes are a straight line of logarithms

@@ -14,7 +14,7 @@ from fabricmark.models.machine import Curve
 from fabricmark.results import published
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
-from fabricmark.systems.curves import of_rows
+from fabricmark.systems.build import curves_of_rows
 from fabricmark.validate.metrics import prediction_of, value_of
 from fabricmark.validate.runs import NotPredicted, kind_of_device, run_of
 
@@ -106,7 +106,7 @@ class Predictor:
         return first if kind in (None, first.board_id) else self._load(name, kind)
 
     def _with_curves(self, system: System) -> System:
-        given = of_rows(self._calibration, system.name)
+        given = curves_of_rows(self._calibration, system.name)
         if not given:
             return system
         networks = {
