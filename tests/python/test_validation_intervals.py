@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
-from fabricmark.validate import groups, intervals, outcomes, residuals, rival, scored, tables
+from fabricmark.validate import groups, outcomes, residuals, rival, scored, tables
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
 KNOWN = residuals.load()
@@ -16,11 +16,11 @@ load = cache(outcomes.loaded("fitted"))
 
 @pytest.fixture(scope="module", name="pairs")
 def left_out_pairs():
-    return intervals.left_out(KNOWN)
+    return residuals.left_out(KNOWN)
 
 
 def coverage_of(pairs, is_of):
-    return intervals.coverage([(one.error, found) for one, found in pairs if is_of(one)])
+    return residuals.coverage([(one.error, found) for one, found in pairs if is_of(one)])
 
 
 def assert_as_the_file_has_them(made, known):
@@ -97,17 +97,17 @@ def test_intervals_that_are_too_narrow_or_too_wide_would_be_noticed(pairs):
             (one.error, replace(found, half_width=found.half_width and factor * found.half_width))
             for one, found in pairs
         ]
-        found = intervals.coverage(other)
+        found = residuals.coverage(other)
         assert not (0.85 <= found.share <= 0.95 and found.half_width <= 4 * found.error)
 
 
 def asked(**more):
     usual = {"benchmark": "hpl", "system": "noctua1", "board": "520n", "transport": "channels"}
-    return intervals.Asked(**{**usual, "devices": 4, "size": 24576.0, **more})
+    return residuals.Asked(**{**usual, "devices": 4, "size": 24576.0, **more})
 
 
 def test_wider_where_devices_and_size_are_far_from_what_was_measured():
-    known = intervals.Intervals(KNOWN)
+    known = residuals.Intervals(KNOWN)
     near = known.of(asked()).half_width
     assert known.of(asked(devices=1024)).half_width > 1.5 * near
     assert known.of(asked(size=2.0**22)).half_width > 1.5 * near
@@ -115,7 +115,7 @@ def test_wider_where_devices_and_size_are_far_from_what_was_measured():
 
 
 def test_nothing_that_nobody_measured_has_an_interval():
-    known = intervals.Intervals(KNOWN)
+    known = residuals.Intervals(KNOWN)
     assert "board u55c" in known.of(asked(board="u55c")).reason
     assert "no published value" in known.of(asked(transport="accl-udp")).reason
     few = known.of(asked(benchmark="fft", transport="none"))
@@ -174,12 +174,12 @@ def test_few_rows_of_a_board_make_a_student_s_interval():
     """As wide as the distribution of few values says; the rows of other boards have no part in it."""
     from scipy import stats  # here: each of the workers imports this file, and that takes a second
 
-    for number, point in intervals.STUDENT.items():
+    for number, point in residuals.STUDENT.items():
         assert point == pytest.approx(stats.t.ppf(0.95, number), abs=1e-3)
-        width = intervals.of_few([0.01, -0.01, 0.01, -0.01][:number])
+        width = residuals.of_few([0.01, -0.01, 0.01, -0.01][:number])
         assert width == pytest.approx(0.01 * point * (1 + 1 / number) ** 0.5)
     gemm = {"benchmark": "gemm", "system": "hacc", "board": "u280_ddr", "transport": "none", "size": 23040.0}
-    four = intervals.Intervals(KNOWN).of(asked(**gemm, devices=2)).half_width
+    four = residuals.Intervals(KNOWN).of(asked(**gemm, devices=2)).half_width
     assert 0.005 < four < 0.05
     worse = [replace(one, error=5.0) if one.board == "pac_d5005" else one for one in KNOWN]
-    assert intervals.Intervals(worse).of(asked(**gemm, devices=2)).half_width == four
+    assert residuals.Intervals(worse).of(asked(**gemm, devices=2)).half_width == four

@@ -77,9 +77,9 @@ def of(request: PredictionRequest, points: Sequence[Point], name: str) -> Certai
 
 
 def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
-    from fabricmark.validate import error_bars  # imported here: a refusal shall not wait for it
+    from fabricmark.validate import residuals  # imported here: a refusal shall not wait for it
 
-    found = error_bars(request.benchmark, request.transport, request.profile)
+    found = residuals.error_bars(request.benchmark, request.transport, request.profile)
     intervals = {}
 
     def of_prediction(point: Point, prediction: Prediction) -> float | None:
@@ -103,7 +103,7 @@ def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
 
 def _asked(request: PredictionRequest, point: Point, prediction: Prediction):
     """What an interval is asked for; None for a metric that no published value is of."""
-    from fabricmark.validate import intervals, residuals
+    from fabricmark.validate import residuals
 
     own = _published.of(request.benchmark)
     operation = prediction.axes.get("operation")
@@ -118,7 +118,7 @@ def _asked(request: PredictionRequest, point: Point, prediction: Prediction):
     size = prediction.axes.get("message_bytes")
     if size is None and not request.traits.is_host_code:
         size = residuals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
-    return intervals.Asked(
+    return residuals.Asked(
         request.benchmark, request.system.name, request.system.board_id, request.transport, point.devices,
-        float(size or 0), operation in intervals.COPIES,
+        float(size or 0), operation in residuals.COPIES,
     )  # fmt: skip

@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import residuals
-from fabricmark.validate.intervals import Asked, Interval, Intervals, is_copy
 from fabricmark.validate.outcomes import Outcome, Predictor
+from fabricmark.validate.residuals import Asked, Interval, Intervals, is_copy
 from fabricmark.validate.runs import NotPredicted
 
 Numbered = tuple[int, PublishedValue]

@@ -15,8 +15,8 @@ from fabricmark.validate import (
     checks,
     distribution,
     fit_view,
-    intervals,
     outcomes,
+    residuals,
     rival,
     scored,
     tables,
@@ -75,7 +75,7 @@ def validate(
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
     pairs = checks.with_intervals(found, predictor, profile)
-    certain = intervals.coverage(pairs)
+    certain = residuals.coverage(pairs)
     if data is None:
         _show_left_out(pairs)
         _show_printed(profile)
@@ -111,10 +111,10 @@ def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
     terminal.show(out, columns, rows)
 
 
-def _show_left_out(pairs: list[tuple[float, intervals.Interval]]) -> None:
+def _show_left_out(pairs: list[tuple[float, residuals.Interval]]) -> None:
     """A line for the rows when each was left out of the fit, with its group."""
     median, high = np.percentile([abs(error) for error, _ in pairs], (50, distribution.HIGH))
-    certain = intervals.coverage(pairs)
+    certain = residuals.coverage(pairs)
     print(
         f"left out by groups: median {percent(median, digits=1)} p90 {percent(high, digits=1)}; "
         f"90 % intervals cover {percent(certain.share, digits=1)}, "
