@@ -13,8 +13,8 @@ from pathlib import Path
 from fabricmark import models
 from fabricmark.base import keys, paths, transports
 from fabricmark.models import _collective_costs, _transfers
-from fabricmark.predict import reads
-from fabricmark.systems import PROFILES, absent, build, export, sourced_value
+from fabricmark.predict import settings
+from fabricmark.systems import PROFILES, build, export, sourced_value
 
 WHAT = {
     "system": "a system: its devices, their networks by transport, and their bitstreams",
@@ -354,7 +354,7 @@ def key_tables() -> str:
     """All keys as tables in Markdown."""
     parts = []
     for kind in ("system", "devices", "board", "network", "bitstreams", "bitstream"):
-        of_models = kind in reads.PLACES
+        of_models = kind in settings.PLACES
         columns = [
             "key",
             "written as",
@@ -386,8 +386,8 @@ def of_a_model(name: str) -> list[str]:
     readers = reading_by_name().get(of_board, [])
     if not readers:
         return ["", ""]
-    said = {**absent.SILENT, **absent.STATED}.get(name, "needed")
-    kinds = absent.OF_KIND.get(name)
+    said = {**settings.SILENT, **settings.STATED}.get(name, "needed")
+    kinds = settings.OF_KIND.get(name)
     return [f"{said} (networks of packets)" if kinds else said, ", ".join(readers)]
 
 

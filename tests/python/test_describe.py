@@ -12,7 +12,7 @@ from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream
-from fabricmark.predict import points, values
+from fabricmark.predict import options, points
 from fabricmark.systems import System, export
 from stream_program import devices, on_a_device
 
@@ -315,7 +315,7 @@ def plan_of(request, answer):
     """What `fabricmark predict` makes of the settings before it asks, or the error that it ends with."""
     words = list(request["settings"].items())
     try:
-        numbers = values.numbers(request["benchmark"], words)
+        numbers = options.numbers(request["benchmark"], words)
         return points._plan(
             request_of(request, answer), 1, dict(zip(request["settings"], numbers, strict=True))
         )

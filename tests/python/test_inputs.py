@@ -12,7 +12,7 @@ from fabricmark.base import kernels, keys
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs
 from fabricmark.models.machine import HOST, Bitstream, Network, UndeclaredInput
-from fabricmark.predict import points, reads
+from fabricmark.predict import points, settings
 from fabricmark.systems import calibration
 from test_models_measured import CURVES, TRUTH, as_measured
 from test_predict_settings import requests
@@ -59,8 +59,8 @@ def on_boards(benchmark):
             for plan, run in planned:
                 network = plan.system.networks.get(request.transport)
                 if closed and network is not None:
-                    network = reads.closed_form(network).having({"ping_latency": None})
-                seen = reads.watch(benchmark, run, plan.board, plan.devices, network, plan.bitstream)
+                    network = settings.closed_form(network).having({"ping_latency": None})
+                seen = settings.watch(benchmark, run, plan.board, plan.devices, network, plan.bitstream)
                 found |= seen.values
     return {declared_name(name) for name in found}
 
@@ -114,7 +114,7 @@ def test_so_do_collective_operations():
     for request in requests():
         for network in request.system.networks.values():
             for described, issuer in itertools.product(
-                (network, reads.closed_form(network)), ("host", "logic")
+                (network, settings.closed_form(network)), ("host", "logic")
             ):
                 seen = set()
                 parameters = {"transport": request.transport, "issuer": issuer, "longest": 2**20}
@@ -139,10 +139,10 @@ def test_what_is_not_declared_is_not_read(benchmark, monkeypatch):
         network = plan.system.networks.get(request.transport)
         of = (benchmark, run, plan.board, 1, network, plan.bitstream)
         monkeypatch.setattr(models, "inputs", lambda one: frozenset(model.INPUTS))
-        for missing in {declared_name(name) for name in reads.watch(*of).values}:
+        for missing in {declared_name(name) for name in settings.watch(*of).values}:
             monkeypatch.setattr(models, "inputs", lambda one, name=missing: frozenset(model.INPUTS) - {name})
             with pytest.raises(UndeclaredInput, match=re.escape(missing)):
-                reads.watch(*of)
+                settings.watch(*of)
 
 
 def test_an_unknown_name_is_a_mistake():

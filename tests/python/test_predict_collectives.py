@@ -13,7 +13,7 @@ from fabricmark import systems
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs, _collectives
-from fabricmark.predict import collectives, reads
+from fabricmark.predict import collectives, settings
 from fabricmark.systems import export
 
 PROGRAM = REAL_PROGRAM.with_name("fm_collective")
@@ -297,8 +297,8 @@ def test_every_value_of_the_system_counts_or_is_refused(transport):
     objects = {"network": system.networks[transport], "board": system.board, "bitstream": None}
     usual = [one.headline.value for one in case_of("all_reduce", transport, {}).points]
     seen = {"moved": 0, "named": 0, "refused": 0}
-    for key in (key for key in reads.every_name() if not key.startswith("bitstream.")):
-        value = reads.value(objects, key)
+    for key in (key for key in settings.every_name() if not key.startswith("bitstream.")):
+        value = settings.value(objects, key)
         if not value:
             continue
         try:
@@ -316,7 +316,7 @@ def test_every_value_of_the_system_counts_or_is_refused(transport):
 
 def written(key, value):
     """A value of the system as somebody may write it, in its SI unit."""
-    dimension = reads.key_of(key).dimension
+    dimension = settings.key_of(key).dimension
     units = {
         "seconds": "s",
         "bytes": "B",

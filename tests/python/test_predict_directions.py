@@ -12,7 +12,7 @@ from declared import rows
 from fabricmark import models
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.shallow_water import device as shallow_water
-from fabricmark.predict import points, reads, settings
+from fabricmark.predict import points, settings
 from fabricmark.systems import choice, local_machine
 
 SOME = 16  # of so many rows make test takes one
@@ -60,7 +60,7 @@ def moved(request, devices):
     found = settings.of_run(request.benchmark, run, plan.board, devices, network, plan.bitstream)
     objects = {"board": plan.board, "network": network, "bitstream": plan.bitstream}
     for name in found.names():
-        value = reads.value(objects, name)
+        value = settings.value(objects, name)
         if value:
             changed = replace(request, overrides={name: MORE * value})
             other, again = points._plan(changed, devices, {}), run
@@ -80,7 +80,7 @@ def wrong(chosen):
             except FabricmarkError:
                 continue  # test_declared.py knows which refusals are right
             for name, gain in moves:
-                is_cost = name in COSTS or reads.key_of(name).dimension == "seconds"
+                is_cost = name in COSTS or settings.key_of(name).dimension == "seconds"
                 looked_at += 1
                 if name not in EITHER and (-gain if is_cost else gain) < -ROUNDING:
                     found.append(f"{row} on {devices}: {MORE} x {name}: {gain:+.1%}")

@@ -6,14 +6,14 @@ import io
 import pytest
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import certainty, measured, points, questions
-from fabricmark.predict.cases import Case
+from fabricmark.predict import measured, points, view
+from fabricmark.predict.points import Case
 
 
 def case_of(benchmark, system, transport="none", counts=(1,), **more):
     request = points.PredictionRequest(benchmark, systems.load(system), transport, points.WEAK, **more)
     found, about = points.predict(request, counts, {})
-    return Case(request, found, certainty.of(request, found, system), about)
+    return Case(request, found, points.certainty_of(request, found, system), about)
 
 
 def test_systems_and_transports_side_by_side(predict, tmp_path):
@@ -46,37 +46,37 @@ def test_efficiency_is_that_of_a_device():
 
 def test_sensitivity_names_what_moves_the_prediction_most():
     case = case_of("gemm", "noctua1")
-    line = questions.sensitivity(case)
+    line = view.sensitivity(case)
     assert line.index("bitstream.clock") < line.index("board.memory.clock")
-    more = questions.headline(case.request, case.points[0], {"bitstream.clock": 1.1 * 272.5e6})
+    more = view.headline(case.request, case.points[0], {"bitstream.clock": 1.1 * 272.5e6})
     assert f"bitstream.clock +{100 * (more / case.points[0].headline.value - 1):.1f} %" in line
 
 
 def test_the_fewest_devices_that_reach_a_value():
     case = case_of("hpl", "cygnus", "channels")
-    assert "a square of 36 devices reach 27487 GFLOP/s" in questions.reach(case, "20 TFLOP/s", False)
-    assert "is not reached: 64 devices" in questions.reach(case, "1 PFLOP/s".replace("1 P", "1000 T"), False)
+    assert "a square of 36 devices reach 27487 GFLOP/s" in view.reach(case, "20 TFLOP/s", False)
+    assert "is not reached: 64 devices" in view.reach(case, "1 PFLOP/s".replace("1 P", "1000 T"), False)
     gemm = case_of("gemm", "noctua1")
     wanted = 17 * gemm.points[0].headline.value
-    assert "17 devices" in questions.reach(gemm, f"{wanted * 0.999:.6g} GFLOP/s", False)
-    assert "18 devices" in questions.reach(gemm, f"{wanted * 1.001:.6g} GFLOP/s", False)
+    assert "17 devices" in view.reach(gemm, f"{wanted * 0.999:.6g} GFLOP/s", False)
+    assert "18 devices" in view.reach(gemm, f"{wanted * 1.001:.6g} GFLOP/s", False)
     with pytest.raises(FabricmarkError, match="no amount of GFLOP/s"):
-        questions.reach(gemm, "20 GB/s", False)
+        view.reach(gemm, "20 GB/s", False)
 
 
 def test_how_much_of_a_value_is_enough():
     case = case_of("hpl", "noctua1", "channels", (16,))
     request = case.request
-    line = questions.enough(case, "bitstream.fitted.panel_efficiency")
+    line = view.enough(case, "bitstream.fitted.panel_efficiency")
     assert "brings less than 1 %" in line
     with pytest.raises(FabricmarkError, match="reads no such value; use one of"):
-        questions.enough(case, "network.self_bandwidth")
+        view.enough(case, "network.self_bandwidth")
     closed = points.settings.without_curves(request.system)
     slow = case_of("hpl", "noctua1", "channels", (16,))
     slow = Case(points.PredictionRequest("hpl", closed, "channels", points.WEAK), slow.points, slow.known)
-    rate = float(questions.enough(slow, "network.links.bandwidth").split("from ")[1].split(" GB/s")[0])
+    rate = float(view.enough(slow, "network.links.bandwidth").split("from ")[1].split(" GB/s")[0])
     far, near, little = (
-        questions.headline(slow.request, slow.points[0], {"network.links.bandwidth": by * rate * 1e9})
+        view.headline(slow.request, slow.points[0], {"network.links.bandwidth": by * rate * 1e9})
         for by in (1000, 1.01, 0.5)
     )
     assert near > 0.989 * far > little
@@ -92,13 +92,13 @@ def test_more_devices_than_the_system_has(predict, one_error_line):
 
 
 def test_power_and_performance_per_watt():
-    line = questions.power(case_of("stream", "u280_hbm"))
+    line = view.power(case_of("stream", "u280_hbm"))
     assert "Table 3.11" in line and "41.44 W on average, 59.98 W at most" in line
     assert "MHz" not in line  # the design that was measured
-    assert "of a design at 160.4 MHz, this one has 272.5 MHz" in questions.power(case_of("gemm", "noctua1"))
-    assert questions.power(case_of("fft", "noctua1")) == ""
+    assert "of a design at 160.4 MHz, this one has 272.5 MHz" in view.power(case_of("gemm", "noctua1"))
+    assert view.power(case_of("fft", "noctua1")) == ""
     changed = case_of("gemm", "noctua1", overrides={"bitstream.clock": 2e8})
-    assert questions.power(changed) == ""
+    assert view.power(changed) == ""
 
 
 def test_published_values_beside_a_line():

@@ -10,9 +10,8 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import points, reads, settings
-from fabricmark.predict import values as values_of
-from fabricmark.systems import absent, files
+from fabricmark.predict import points, settings
+from fabricmark.systems import files
 
 NAMES = sorted({*files.listed("system"), *files.listed("board")})
 COUNTS = (1, 4)
@@ -70,7 +69,7 @@ def keys_of(request):
 def what_it_does(request, name, number, usual):
     """What one value, twice or half as large, does to the predictions."""
     try:
-        values_of.key_of(name)
+        settings.key_of(name)
     except FabricmarkError as error:
         assert "no value that a model reads" in str(error)
         return REFUSED
@@ -132,11 +131,11 @@ def unsaid(request):
     planned = points.planned(request, [(count, {}) for count in counts_of(request)])
     for plan, run in planned:
         network = plan.system.networks.get(request.transport)
-        seen = reads.watch(request.benchmark, run, plan.board, plan.devices, network, plan.bitstream)
-        known = reads.said(request.system, request.transport, plan.bitstream, "fitted")
+        seen = settings.watch(request.benchmark, run, plan.board, plan.devices, network, plan.bitstream)
+        known = settings.said(request.system, request.transport, plan.bitstream, "fitted")
         kind = network.kind if network is not None else ""
-        for name in reads.absent(seen, known):
-            found[name] = absent.meaning(name, kind)
+        for name in sorted(set(seen.names()) - known):
+            found[name] = settings.meaning(name, kind)
     return found
 
 
@@ -183,10 +182,10 @@ def test_a_board_without_its_way_to_the_host_is_refused():
 
 
 def test_all_that_is_said_of_absent_values_is_of_a_value():
-    known = set(reads.every_name())
-    for table in (absent.STATED, absent.SILENT, absent.OF_KIND):
+    known = set(settings.every_name())
+    for table in (settings.STATED, settings.SILENT, settings.OF_KIND):
         assert set(table) <= known
-    assert not set(absent.STATED) & set(absent.SILENT)
+    assert not set(settings.STATED) & set(settings.SILENT)
 
 
 def test_more_than_a_leaf_of_switches_takes_longer():
@@ -201,6 +200,6 @@ def test_more_than_a_leaf_of_switches_takes_longer():
 
 def test_the_documented_table_of_absent_values():
     lines = (REPOSITORY / "docs" / "systems.md").read_text().splitlines()
-    for name, said in absent.STATED.items():
+    for name, said in settings.STATED.items():
         key = name.partition(".")[2]
         assert any(line.startswith(f"| `{key}` |") and f"| {said}" in line for line in lines), name

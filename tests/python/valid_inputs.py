@@ -44,7 +44,7 @@ def near(source, parameter, device_class="fpga"):
 
 def quantity(source, name, value):
     """A value of a system, half or twice what it is, with its unit."""
-    dimension = points.reads.key_of(name).dimension
+    dimension = settings.key_of(name).dimension
     value *= source.choice([0.5, 0.9, 2])
     if dimension in keys.PLAIN:
         return str(max(1, round(value))) if dimension == keys.COUNT else f"{min(value, 1.0):.4g}"
@@ -133,9 +133,9 @@ class _Fixed:
 
 
 def points_values(read, objects):
-    from fabricmark.predict import questions
+    from fabricmark.predict import view
 
-    return questions.above_nothing(read, objects)
+    return view.above_nothing(read, objects)
 
 
 def options_of_predict():

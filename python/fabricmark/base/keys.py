@@ -26,7 +26,7 @@ class Key:
     `symbol`: in exported systems and the formulas of kernel.toml, with its SI unit; "" where nothing but
     `systems show` takes it. `required`: without it the file is of no use.
     `usual`: what counts in models where no file says it, None: they ask whether one does, or need it
-    (systems/absent.py says what its absence means).
+    (predict/settings.py says what its absence means).
     """
 
     dimension: str

@@ -13,9 +13,9 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_costs import INPUTS, Costs
 from fabricmark.models.machine import DIRECT, PACKET, Network
-from fabricmark.predict import certainty, options, questions, reads, settings, values
-from fabricmark.predict.cases import Case
-from fabricmark.predict.points import Point, PredictionRequest
+from fabricmark.predict import options, points, settings, view
+from fabricmark.predict.points import Case, Point, PredictionRequest
+from fabricmark.predict.settings import Reads
 from fabricmark.systems import choice, local_machine, sourced_value
 
 OPERATIONS = _collectives.OPERATIONS
@@ -61,22 +61,29 @@ def _case(
 ) -> Case:  # fmt: skip
     given = {key: text for key, text in words.items() if "." not in key}
     keyed = [(key, text) for key, text in words.items() if "." in key]
-    overrides = dict(zip([key for key, _ in keyed], values.numbers(request.benchmark, keyed), strict=True))
+    overrides = dict(zip([key for key, _ in keyed], options.numbers(request.benchmark, keyed), strict=True))
     parameters = {ISSUER: _collective_costs.HOST_ISSUER, SIZE: DEFAULT_BYTES, **_parameters(request, given)}
     axes = {one.name: _axis(request, one) for one in sweeps}
     for key in set(axes) & set(words):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
     options.check_points(counts, axes)
     request = replace(request, overrides=overrides)
-    _check_devices(request, counts)
+    points.check_devices(request, counts)
     places = [(devices, place) for devices in counts for place in _places(axes)]
     _replay_ahead((request, devices, {**parameters, **place}, place) for devices, place in places)
     found = [_point(request, devices, place, {**parameters, **place}) for devices, place in places]
     about = _about(request, found, {**parameters, **_places(axes)[-1]}, [*overrides, *axes])
-    about += _not_limiting(request, found, parameters)
+
+    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
+        changed = replace(request, overrides=overrides)
+        _replay_ahead((changed, devices, {**parameters, **place}, place) for devices, place in places)
+        again = [_point(changed, devices, place, {**parameters, **place}) for devices, place in places]
+        return [one.headline.value for one in again]
+
+    about += points.not_limiting(request, found, predicted)
     about += [_sensitivity(request, found[-1], parameters)] if sensitive else []
     unvalidated = f"no published value is of {request.about}"
-    return Case(request, found, certainty.unvalidated(unvalidated), about)
+    return Case(request, found, points.unvalidated(unvalidated), about)
 
 
 def _places(axes: Mapping[str, Sequence]) -> list[dict]:
@@ -84,13 +91,6 @@ def _places(axes: Mapping[str, Sequence]) -> list[dict]:
     for name, axis in axes.items():
         found = [{**place, name: value} for place in found for value in axis]
     return found
-
-
-def _check_devices(request: PredictionRequest, counts: Sequence[int]) -> None:
-    most = request.system.most_devices
-    if counts[-1] > most and not request.beyond:
-        cause = f"{request.system.name} has no {counts[-1]} devices"
-        raise FabricmarkError(cause, f"use at most {most}, or --beyond to predict more of them")
 
 
 def _parameters(request: PredictionRequest, given: Mapping[str, str]) -> dict[str, object]:
@@ -131,7 +131,7 @@ def bytes_of(text: str, what: str) -> int:
 
 def _axis(request: PredictionRequest, sweep: options.Sweep) -> list:
     if "." in sweep.name:
-        return values.axis(sweep, request.benchmark)
+        return options.axis(sweep, request.benchmark)
     if sweep.name != SIZE or request.benchmark == "barrier":
         raise FabricmarkError(
             f"--sweep {sweep.name}: not of {request.benchmark}", "sweep over a value of the system"
@@ -155,7 +155,7 @@ def _point(request: PredictionRequest, devices: int, place: Mapping, parameters:
 def _described(request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, Network]:
     """Board and network, with the values that are set or swept."""
     keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
-    system = values.with_overrides(request.system, request.benchmark, request.transport, keyed)
+    system = points.with_overrides(request.system, request.benchmark, request.transport, keyed)
     board, network = system.board_with(None, devices), system.networks[request.transport]
     return board.only(INPUTS), network.only(INPUTS)
 
@@ -244,27 +244,6 @@ def _about(
     return lines
 
 
-def _not_limiting(request: PredictionRequest, found: Sequence[Point], parameters: Mapping) -> list[str]:
-    """A line for what was set or swept and moves no prediction."""
-
-    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
-        changed = replace(request, overrides=overrides)
-        places = [(one.devices, one.axes) for one in found]
-        _replay_ahead((changed, devices, {**parameters, **place}, place) for devices, place in places)
-        again = [_point(changed, devices, place, {**parameters, **place}) for devices, place in places]
-        return [one.headline.value for one in again]
-
-    names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
-    for name in (name for name in found[0].axes if "." in name):
-        apart: dict[tuple, set] = {}
-        for one in found:
-            others = (one.devices, *(value for other, value in one.axes.items() if other != name))
-            apart.setdefault(others, set()).add(one.headline.value)
-        if len({one.axes[name] for one in found}) > 1 and all(len(each) == 1 for each in apart.values()):
-            names.append(name)
-    return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
-
-
 def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) -> str:
     """By how much the time of a call moves with a tenth more of each value of the system."""
     usual = one.headline.value
@@ -272,27 +251,27 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
         return "sensitivity: none, as it takes no time"
     board, network = _described(request, one.devices, one.axes)
     objects = {"board": board, "network": network, "bitstream": None}
-    known = questions.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
+    known = view.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
     moved = {}
     changes = {
-        name: replace(request, overrides={**request.overrides, name: value * questions.MORE})
+        name: replace(request, overrides={**request.overrides, name: value * view.MORE})
         for name, value in {**known, **request.overrides}.items()
     }
     own = {**parameters, **one.axes}
     _replay_ahead((changed, one.devices, own, one.axes) for changed in changes.values())
     for name, changed in changes.items():
         found = _point(changed, one.devices, one.axes, own).headline.value
-        if found is not None and abs(found / usual - 1) >= questions.LEAST_CHANGE:
+        if found is not None and abs(found / usual - 1) >= view.LEAST_CHANGE:
             moved[name] = found / usual - 1
-    return questions.most_moving(moved, one.devices)
+    return view.most_moving(moved, one.devices)
 
 
-def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[reads.Reads, reads.Reads]:
+def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[Reads, Reads]:
     """What the last point reads, as it is and in closed form."""
     board, network = _described(request, one.devices, one.axes)
     found = []
-    for described in (network, reads.closed_form(network)):
+    for described in (network, settings.closed_form(network)):
         seen: set[str] = set()
         predictions(request, parameters, board.watched(seen), one.devices, described.watched(seen))
-        found.append(reads.Reads(frozenset(seen)))
+        found.append(Reads(frozenset(seen)))
     return found[0], found[1]

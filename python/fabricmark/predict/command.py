@@ -10,20 +10,8 @@ import typer
 from fabricmark import models, systems
 from fabricmark.base import choices, kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import (
-    certainty,
-    collectives,
-    extrapolate,
-    options,
-    picture,
-    points,
-    questions,
-    settings,
-    values,
-    view,
-    whose,
-)
-from fabricmark.predict.cases import Case
+from fabricmark.predict import collectives, extrapolate, options, picture, points, settings, view
+from fabricmark.predict.points import Case
 from fabricmark.systems import choice, files, local_machine
 
 HELP = {
@@ -60,7 +48,7 @@ def predict(
     bitstream_id: Annotated[
         str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
     ] = None,
-    program: Annotated[str | None, choices.one_of(list(whose.PROGRAMS), HELP["program"])] = None,
+    program: Annotated[str | None, choices.one_of(list(options.PROGRAMS), HELP["program"])] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
     closed_form: Annotated[bool, typer.Option("--closed-form", help=HELP["closed_form"])] = False,
@@ -121,14 +109,14 @@ def predict(
                 case = _case(request, one, words, axes_of, counts)
                 taken = {point.bitstream for point in case.points}
                 bitstream = min(taken) if len(taken) == 1 else ""
-                own = whose.check(case.request, program, bitstream)
+                own = options.program_of(case.request, program, bitstream)
                 about = [
                     *case.about,
                     *choice.said(chosen, taken, board),
-                    *whose.line(case.request, own, bitstream),
+                    *options.program_line(case.request, own, bitstream),
                 ]
                 cases.append(replace(case, about=about, program=own))
-        cases = [replace(case, about=[*case.about, *questions.lines(case, *asked)]) for case in cases]
+        cases = [replace(case, about=[*case.about, *view.lines(case, *asked)]) for case in cases]
     if options.which(devices, name):
         about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
         cases[0] = replace(cases[0], about=about)
@@ -144,16 +132,16 @@ def _case(
     counts: Sequence[int],
 ) -> Case:  # fmt: skip
     """The predictions of one system over one transport. Raises FabricmarkError (2)."""
-    given = dict(zip(words, values.numbers(request.benchmark, list(words.items())), strict=True))
+    given = dict(zip(words, options.numbers(request.benchmark, list(words.items())), strict=True))
     of_system = {key: value for key, value in given.items() if "." in key}
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
     request = replace(request, given=of_benchmark, overrides=of_system)
-    axes = {one.name: values.axis(one, request.benchmark) for one in sweeps}
+    axes = {one.name: options.axis(one, request.benchmark) for one in sweeps}
     for key in set(axes) & set(given):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
     options.check_points(counts, axes)
     predicted, assumed = points.predict(request, counts, axes)
-    return Case(request, predicted, certainty.of(request, predicted, system), assumed)
+    return Case(request, predicted, points.certainty_of(request, predicted, system), assumed)
 
 
 def check_benchmark(name: str) -> None:

@@ -14,9 +14,7 @@ from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _published
-from fabricmark.predict import certainty
-from fabricmark.predict.cases import Case
-from fabricmark.predict.points import STRONG, Point, PredictionRequest
+from fabricmark.predict.points import STRONG, Case, Point, PredictionRequest, uncertain
 from fabricmark.results import published
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
@@ -60,7 +58,7 @@ def case(
     size = numbers.get(SIZE, max(known.values))
     request = PredictionRequest(benchmark, known.system, known.transport, scaling)
     points = [_point(request, known, devices, float(size)) for devices in counts]
-    sure = certainty.none(f"extrapolated from {known.about}; what devices exchange is left out")
+    sure = uncertain(f"extrapolated from {known.about}; what devices exchange is left out")
     return Case(request, points, sure, _beside(known, points))
 
 

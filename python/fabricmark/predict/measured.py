@@ -1,7 +1,7 @@
 """Published values of what is predicted: the points beside a line."""
 
 from fabricmark.models import _published
-from fabricmark.predict.cases import Case
+from fabricmark.predict.points import Case
 from fabricmark.results import published
 
 NEAR = 0.02  # of the size of the problem on one device

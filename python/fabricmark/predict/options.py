@@ -1,4 +1,14 @@
-"""The options of `fabricmark predict`: device counts, values that are set, values to sweep over."""
+"""The options of `fabricmark predict`: device counts, values that are set, values to sweep over, and whose
+host program is meant.
+
+Values are of parameters, as the programs read them, or of a system, as its files name them:
+`board.memory.bank_bandwidth`, `network.latency` and `bitstream.clock`.
+
+A closed form is of HPCC FPGA's host program, whose runs are published, or of this project's. Over some
+transports both move different data (docs/charging.md), which the benchmark's model says (`foreign` of its
+TRAITS). Of this project's program there is no closed form then: its own host code tells the time, with
+--timing-only.
+"""
 
 import math
 import re
@@ -6,16 +16,24 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
+from fabricmark.base import kernels, keys
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import _published
+from fabricmark.predict.points import PredictionRequest
+from fabricmark.predict.settings import key_of
+from fabricmark.systems import sourced_value
 
 MOST_POINTS = 4096
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+)(?::(?P<by>[^:]+))?")
 DIGITS = 12
+HPCC_FPGA, THIS = "hpcc-fpga-2021", "this"
+PROGRAMS = (HPCC_FPGA, THIS)
+BOTH = f"{HPCC_FPGA}, {THIS}"
 
 
 @dataclass(frozen=True)
 class Sweep:
-    """One axis: its name as given, and its values as texts for `values.numbers`."""
+    """One axis: its name as given, and its values as texts for `numbers`."""
 
     name: str
     first: str
@@ -136,8 +154,93 @@ def values(first: float, last: float, step: float | None, factor: float, whole: 
     return [float(f"{value:.{DIGITS}g}") for value in found]
 
 
+def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
+    """The values of parameters, or of values of the system, from (name, text). Raises FabricmarkError (2)."""
+    keys_of = [key_of(name) if "." in name else None for name, _ in words]
+    known = {} if all(keys_of) else kernels.kernel(benchmark).parameters
+    for (name, _), key in zip(words, keys_of, strict=True):
+        if key is None and name not in known:
+            remedy = f"use one of {', '.join(sorted(known))}, or a value such as board.memory.bank_bandwidth"
+            raise FabricmarkError(f"{benchmark} has no parameter {name}", remedy)
+    kernels.ask([kernels.settings(benchmark, {name: text}) for name, text in words if name in known])
+    return [
+        _system_value(name, text, key)
+        if key is not None
+        else kernels.ask([kernels.settings(benchmark, {name: text})])[0]["parameters"][name]
+        for (name, text), key in zip(words, keys_of, strict=True)
+    ]
+
+
+def _system_value(name: str, text: str, key: keys.Key) -> float:
+    try:
+        value = float(text) if key.dimension in keys.PLAIN else sourced_value.parse(text, key.dimension)
+    except ValueError as error:
+        raise FabricmarkError(f"{name}={text}: {error}", "correct the value") from None
+    may_be_nothing = key.dimension == "seconds"
+    if not 0 <= value < float("inf") or (value == 0 and not may_be_nothing):
+        raise FabricmarkError(f"{name}={text}: without it nothing moves", "write a number above 0")
+    return value
+
+
+def axis(sweep: Sweep, benchmark: str) -> list:
+    """The values of an axis. Raises FabricmarkError (2)."""
+    first, last = numbers(benchmark, [(sweep.name, text) for text in (sweep.first, sweep.last)])
+    whole = isinstance(first, int)
+    if not isinstance(first, int | float) or isinstance(first, bool):
+        raise FabricmarkError(f"{sweep.name} is no number", "use --set")
+    step = None
+    if sweep.step:
+        if "." in sweep.name:
+            step = _system_value(sweep.name, sweep.step, key_of(sweep.name))
+        else:
+            try:
+                step = float(sweep.step)
+            except ValueError:
+                cause = f"--sweep {sweep.name}: step {sweep.step!r}"
+                raise FabricmarkError(cause, "write a number") from None
+    return values(first, last, step, sweep.factor, whole, sweep.name)
+
+
 def check_points(counts: Sequence[int], axes: Mapping[str, Sequence]) -> None:
     """Raises FabricmarkError (2) for more points than anybody reads."""
     points = len(counts) * math.prod(len(axis) for axis in axes.values())
     if points > MOST_POINTS:
         raise FabricmarkError(f"{points} points to predict", f"choose at most {MOST_POINTS}")
+
+
+def program_of(request: PredictionRequest, wanted: str | None, bitstream: str = "") -> str:
+    """Whose program the figures are of. Raises FabricmarkError (2) for one that they are not of."""
+    name = request.benchmark
+    if wanted not in (None, *PROGRAMS):
+        raise FabricmarkError(f"there is no program {wanted}", f"use --program {' or '.join(PROGRAMS)}")
+    is_described = request.system.board.device_class == "fpga"
+    published = _published.of(name)
+    has_rows = is_described and published is not None and bool(published.metrics)
+    if wanted == HPCC_FPGA and not has_rows:
+        cause = f"no program of HPCC FPGA is what {request.about} predicts"
+        raise FabricmarkError(cause, f"use --program {THIS}")
+    if not has_rows:
+        return THIS
+    if request.transport not in request.traits.foreign:
+        return wanted or BOTH
+    if wanted == THIS:
+        cause = f"{request.about}: there is a closed form of HPCC FPGA's program alone"
+        other = request.traits.foreign[request.transport]
+        raise FabricmarkError(cause, f"{other}: {_own_command(request, bitstream)}")
+    return HPCC_FPGA
+
+
+def _own_command(request: PredictionRequest, bitstream: str) -> str:
+    """What tells the time of this project's program."""
+    board = f" --board {request.system.board_id}" if len(request.system.boards) > 1 else ""
+    own = f" --bitstream-id {bitstream}" if bitstream else ""
+    place = f"--system {request.system.name}{board}{own} --transport {request.transport}"
+    return f"`fabricmark run {request.benchmark} {place} -- --timing-only`"
+
+
+def program_line(request: PredictionRequest, program: str, bitstream: str) -> list[str]:
+    """What stands below the table; nothing where both programs do the same."""
+    other = request.traits.foreign.get(request.transport)
+    if program != HPCC_FPGA or other is None:
+        return []
+    return [f"program: {HPCC_FPGA}; {other}: {_own_command(request, bitstream)}"]

@@ -6,8 +6,7 @@ from pathlib import Path
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import measured
-from fabricmark.predict.cases import Case
-from fabricmark.predict.points import Point
+from fabricmark.predict.points import Case, Point
 from fabricmark.predict.view import MODELLED, coordinate, metric
 
 MOST_LINES = 7

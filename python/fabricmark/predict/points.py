@@ -1,23 +1,27 @@
-"""One point after the other: parameters, board, network and bitstream for the model, and what it predicts.
+"""One point after the other: parameters, board, network and bitstream for the model, what it predicts, and
+how sure that is: the error bar, or why there is none (validate/residuals.py).
 
 Parameters come from --set and --sweep, else from the system's bitstream, else from kernel.toml's defaults for
 the class of the system's device, as the programs resolve them (base/kernels.py). Values of the system itself
 are named as its files name them: `board.memory.bank_bandwidth`, `network.latency`, `bitstream.clock`.
 """
 
+import csv
+import io
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cache, cached_property
 from math import isqrt
 
-from fabricmark import models
-from fabricmark.base import kernels, transports
+from fabricmark import models, systems
+from fabricmark.base import kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
-from fabricmark.models import Board, Prediction
+from fabricmark.base.terminal import percent
+from fabricmark.models import Board, Prediction, _published
 from fabricmark.models.machine import HOST, Bitstream
-from fabricmark.predict import feasible, memory, reads, settings, values
+from fabricmark.predict import feasible, settings
 from fabricmark.systems import System, choice
 
 WEAK, STRONG = "weak", "strong"
@@ -73,6 +77,50 @@ class Point:
     bitstream: str = ""
 
 
+@dataclass(frozen=True)
+class Certainty:
+    """`line`: what is said below a table. `of(point, prediction)`: the share of a prediction that 90 % of the
+    values stay within, None where that is not validated."""
+
+    line: str
+    of: Callable[[Point, Prediction], float | None] = lambda point, prediction: None
+
+
+@dataclass(frozen=True)
+class Case:
+    """One system over one transport: its points, how sure they are, and what has to be said.
+
+    `about`: lines for below a table, beside that of the certainty. `program`: whose (options.program_of).
+    """
+
+    request: PredictionRequest
+    points: Sequence[Point]
+    known: Certainty
+    about: Sequence[str] = field(default=())
+    program: str = ""
+
+    @property
+    def name(self) -> str:
+        """In words, where there are several."""
+        return f"{self.request.system.name}{transports.over(self.request.transport)}"
+
+    @property
+    def lines(self) -> list[str]:
+        return [self.known.line, *self.about]
+
+    def efficiency(self, one: Point) -> float | None:
+        """Parallel efficiency: the headline metric of a device, over that with the fewest devices.
+
+        Of a rate only; the points that it is compared with have the same values on all axes.
+        """
+        alike = [other for other in self.points if other.axes == one.axes]
+        fewest = min(alike, key=lambda other: other.devices).headline
+        least = min(other.devices for other in alike)
+        if not one.headline.value or not fewest.value or not one.headline.unit.endswith("/s"):
+            return None
+        return one.headline.value / one.devices / (fewest.value / least)
+
+
 def predict(
     request: PredictionRequest, counts: Sequence[int], axes: Mapping[str, Sequence]
 ) -> tuple[list[Point], list[str]]:
@@ -80,10 +128,7 @@ def predict(
     if request.scaling == STRONG and not request.traits.is_shared:
         cause = f"{request.benchmark} has a problem of its own on each device"
         raise FabricmarkError(cause, "use --scaling weak")
-    most = request.system.most_devices
-    if counts[-1] > most and not request.beyond:
-        cause = f"{request.system.name} has no {counts[-1]} devices"
-        raise FabricmarkError(cause, f"use at most {most}, or --beyond to predict more of them")
+    check_devices(request, counts)
     places = [
         (devices, dict(zip(axes, values, strict=True)))
         for devices in counts
@@ -92,7 +137,13 @@ def predict(
     runs = planned(request, places)
     about = _check_reads(request, runs, axes)
     points = [point(request, plan, run) for plan, run in runs]
-    return points, [*about, *_not_limiting(request, places, points, axes)]
+
+    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
+        changed = replace(request, overrides=overrides)
+        found = [point(changed, plan, run) for plan, run in planned(changed, settings.spread_over(places))]
+        return [prediction.value for one in found for prediction in one.predictions]
+
+    return points, [*about, *not_limiting(request, points, predicted)]
 
 
 def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -> list[tuple]:
@@ -100,15 +151,15 @@ def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -
     plans = [_plan(request, devices, place) for devices, place in places]
     found = kernels.ask([plan.asked for plan in plans])
     grown = [_grown(request, plan, one) for plan, one in zip(plans, found, strict=True)]
-    memory.ask_of(
+    feasible.ask_of(
         [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, grown, strict=True)]
     )
     runs = [
-        memory.shrunk(request.benchmark, run, plan.given, plan.board, plan.devices)
+        feasible.shrunk(request.benchmark, run, plan.given, plan.board, plan.devices)
         for plan, run in zip(plans, grown, strict=True)
     ]
     kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])
-    memory.ask_of(
+    feasible.ask_of(
         [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, runs, strict=True)]
     )
     return list(zip(plans, runs, strict=True))
@@ -116,15 +167,15 @@ def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -
 
 def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mapping) -> list[str]:
     """What the predictions take for granted. Raises FabricmarkError (2) for what they do not read or lack."""
-    watched, in_closed_form = [], reads.Reads()
+    watched, in_closed_form = [], settings.Reads()
     changed = [name for name in (*request.overrides, *axes) if "." in name]
     for plan, run in settings.spread_over(runs):
         network = plan.system.networks.get(request.transport)
         of = (request.benchmark, run, plan.board, plan.devices)
         watched.append((settings.of_run(*of, network, plan.bitstream), plan.bitstream))
         if changed:
-            in_closed_form |= reads.watch(*of, reads.closed_form(network), plan.bitstream)
-    found = reads.Reads()
+            in_closed_form |= settings.watch(*of, settings.closed_form(network), plan.bitstream)
+    found = settings.Reads()
     for one, _ in watched:
         found |= one
     fits = [
@@ -147,26 +198,31 @@ def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mappin
     return [*assumed, *([fits[-1]] if fits[-1] else [])]
 
 
-def _not_limiting(
-    request: PredictionRequest, places: Sequence[tuple], points: Sequence[Point], axes: Mapping
+def not_limiting(
+    request: PredictionRequest,
+    points: Sequence[Point],
+    predicted: Callable[[Mapping], Sequence[float | None]],
 ) -> list[str]:
-    """A line for what was set or swept and moves no prediction."""
-
-    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
-        changed = replace(request, overrides=overrides)
-        chosen = settings.spread_over(places)
-        found = [point(changed, plan, run) for plan, run in planned(changed, chosen)]
-        return [prediction.value for one in found for prediction in one.predictions]
-
+    """A line for what was set or swept and moves no prediction. `predicted`: all of them with these values of
+    the system in place of the files'."""
     names = settings.not_limiting(list(request.overrides), predicted, request.overrides)
-    for name, chosen in axes.items():
+    for name in (name for name in points[0].axes if "." in name):
         apart: dict[tuple, set] = {}
         for one in points:
             others = (one.devices, *(value for other, value in one.axes.items() if other != name))
             apart.setdefault(others, set()).add(tuple(found.value for found in one.predictions))
-        if "." in name and len(chosen) > 1 and all(len(each) == 1 for each in apart.values()):
+        is_swept = len({one.axes[name] for one in points}) > 1
+        if is_swept and all(len(each) == 1 for each in apart.values()):
             names.append(name)
     return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
+
+
+def check_devices(request: PredictionRequest, counts: Sequence[int]) -> None:
+    """Raises FabricmarkError (2) for more devices than the system has."""
+    most = request.system.most_devices
+    if counts[-1] > most and not request.beyond:
+        cause = f"{request.system.name} has no {counts[-1]} devices"
+        raise FabricmarkError(cause, f"use at most {most}, or --beyond to predict more of them")
 
 
 @dataclass(frozen=True)
@@ -198,7 +254,7 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     """Raises FabricmarkError (2) where the system cannot run it."""
     overrides = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
-    system = values.with_overrides(request.system, request.benchmark, request.transport, overrides)
+    system = with_overrides(request.system, request.benchmark, request.transport, overrides)
     bitstream = _bitstream(system, request, given)
     board = system.board_with(bitstream, devices)
     # Designs of others may have kernels, transports and parameters that kernel.toml does not know.
@@ -217,6 +273,26 @@ def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object])
     stated["transport"] = request.transport
     stated |= {"variant": bitstream.variant} if bitstream else {}
     return _Plan(devices, place, given, system, board, bitstream, stated, asked)
+
+
+def with_overrides(system: System, benchmark: str, transport: str, overrides: Mapping[str, float]) -> System:
+    """The system with other values, named as its files name them. Raises FabricmarkError (2)."""
+    for name, value in overrides.items():
+        place, _, rest = name.partition(".")
+        changed = {rest: value}
+        if place == "board":
+            system = replace(system, board=system.board.having(changed))
+        elif place == "network":
+            if transport not in system.networks:
+                raise FabricmarkError(f"{name}: there is no network to change", "leave it out")
+            moved = system.networks[transport].having(changed)
+            system = replace(system, networks={**system.networks, transport: moved})
+        else:
+            streams = tuple(
+                one.having(changed) if one.benchmark == benchmark else one for one in system.bitstreams
+            )
+            system = replace(system, bitstreams=streams)
+    return system
 
 
 def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
@@ -330,4 +406,106 @@ def _check(request: PredictionRequest, run: Mapping, board, network, devices: in
     if is_torus and isqrt(devices) ** 2 != devices:
         cause = f"{request.benchmark} over {request.transport} needs a square grid of devices, not {devices}"
         raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")
-    memory.check(request.benchmark, run, board, devices)
+    feasible.check_memory(request.benchmark, run, board, devices)
+
+
+def uncertain(reason: str) -> Certainty:
+    return Certainty(f"error bar: none, {reason}")
+
+
+def unvalidated(reason: str) -> Certainty:
+    return uncertain(f"unvalidated: {reason}")
+
+
+@cache
+def _measured_systems() -> frozenset[str]:
+    """Systems that some published value is of: they were built."""
+    found = set()
+    for file in sorted((paths.root() / "data" / "published").glob("*.csv")):
+        for row in csv.DictReader(io.StringIO(file.read_text(encoding="utf-8"))):
+            found.add(row.get("system") or "")
+    return frozenset(found - {""})
+
+
+def _changed(request: PredictionRequest, axes: Sequence[str]) -> list[str]:
+    """What was set or swept and is not as a bitstream of the system has it; sizes are what runs choose."""
+    own = [
+        one
+        for one in request.system.bitstreams
+        if one.benchmark == request.benchmark and one.transport in (request.transport, transports.NONE)
+    ]
+    parameters = {name: value for name, value in request.given.items() if name not in SIZES}
+    found = [
+        name
+        for name, value in parameters.items()
+        if not any(one.parameters.get(name) == value for one in own)
+    ]
+    return [*request.overrides, *found, *(name for name in axes if name not in SIZES)]
+
+
+def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str) -> Certainty:
+    """The certainty of these predictions. `name`: of the system, as it was asked for."""
+    if request.system.board.device_class != "fpga":
+        return uncertain("as the published values are of FPGAs")
+    if _published.of(request.benchmark) is None:
+        return uncertain(f"as there are no published values of {request.benchmark}")
+    other = _changed(request, list(points[0].axes))
+    if other or request.closed_form:
+        what = ", ".join([*other, *(["--closed-form"] if request.closed_form else [])])
+        several = len(other) + request.closed_form > 1
+        return unvalidated(f"{what} {'differ' if several else 'differs'} from what was measured")
+    most = request.system.most_devices
+    if points[-1].devices > most:
+        return unvalidated(f"{request.system.name} has {most} devices (* more than that)")
+    alone = name == request.system.board_id
+    if not alone and (name not in systems.names() or request.system.name not in _measured_systems()):
+        return unvalidated(f"no published value is of {request.system.name}")
+    return _earned(request, points)
+
+
+def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
+    from fabricmark.validate import residuals  # imported here: a refusal shall not wait for it
+
+    found = residuals.error_bars(request.benchmark, request.transport, request.profile)
+    intervals = {}
+
+    def of_prediction(point: Point, prediction: Prediction) -> float | None:
+        asked = _asked(request, point, prediction)
+        if asked is None:
+            return None
+        intervals[asked] = found.of(asked)
+        return intervals[asked].half_width
+
+    shown = [of_prediction(point, point.headline) for point in points]
+    first = next(iter(intervals.values()), None)
+    if first is None or all(width is None for width in shown):
+        return unvalidated(first.reason if first is not None else "no published value is of this metric")
+    about = f"{request.benchmark}{transports.over(request.transport)}"
+    line = (
+        f"error bar: median {percent(first.median, digits=1)}, 90 % within the column ±; from {first.rows} "
+        f"published values of {about} that had no part in the fit"
+    )
+    return Certainty(line, of_prediction)
+
+
+def _asked(request: PredictionRequest, point: Point, prediction: Prediction):
+    """What an interval is asked for; None for a metric that no published value is of."""
+    from fabricmark.validate import residuals
+
+    own = _published.of(request.benchmark)
+    operation = prediction.axes.get("operation")
+    of_rows = any(
+        name == prediction.name and wanted in (None, operation) for name, wanted in own.metrics.values()
+    )
+    of_tables = any(
+        one.name == prediction.name and one.axes.get("operation") == operation for one in own.printed.values()
+    )
+    if not of_rows and not of_tables:
+        return None
+    size = prediction.axes.get("message_bytes")
+    if size is None and not request.traits.is_host_code:
+        size = residuals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
+    return residuals.Asked(
+        request.benchmark, request.system.name, request.system.board_id, request.transport, point.devices,
+        float(size or 0), operation in residuals.COPIES,
+    )  # fmt: skip

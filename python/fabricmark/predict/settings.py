@@ -1,22 +1,207 @@
-"""What --set and --sweep change has to count.
+"""What of a described system a prediction reads, and what --set and --sweep change has to count.
 
-A value that no model reads is refused, one that limits nothing is named, and a figure that is read and that
-no file says is refused or stated.
+A model is watched at work: what it does not look up cannot move its prediction. A value that no model reads
+is refused, one that limits nothing is named, and a figure that is read and that no file says is refused or
+stated (STATED), below the table: never taken for 0 without a word. Where the absence itself has a meaning
+(SILENT), as of a memory without paths of their own for reads and writes, nothing has to be said. A value in
+none of the tables is needed.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
 
+from fabricmark import models
+from fabricmark.base import keys
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import HOST, Bitstream, Network
-from fabricmark.predict import memory, reads
-from fabricmark.predict.reads import Reads
-from fabricmark.systems import System, absent
+from fabricmark.predict import feasible
+from fabricmark.systems import System, sourced_value
 
+PLACES = tuple(keys.OF_MODELS)
 CLOSED_FORM = "--closed-form"
 MOST_WATCHED = 12  # points of a request that are watched, from its first to its last
 FACTORS = (2.0, 0.5)
+STATED: Mapping[str, str] = {
+    "board.memory.bank_efficiency": "banks lose no time",
+    "board.memory.drain": "loops over a buffer follow each other at once",
+    "board.memory.burst_latency": "bursts wait for nothing",
+    "board.host.launch_latency": "kernels start in no time",
+    "board.processor.core_bandwidth": "one core's bandwidth is unknown",
+    "network.start_latency": "a message is issued in no time",
+    "network.ordering_bandwidth": "hosts put blocks in order in no time",
+    "network.self_bandwidth": "a rank sends to itself as to others",
+    "network.links.count": "one link",
+    "bitstream.fitted.multiply_efficiency": "multiplications lose no cycles",
+    "bitstream.fitted.multiply_latency": "multiplications start in no time",
+    "bitstream.fitted.panel_efficiency": "panel kernels lose no cycles",
+    "bitstream.fitted.pipeline_efficiency": "pipelines lose no cycles",
+    "bitstream.fitted.channel_efficiency": "channels lose no cycles",
+    "bitstream.fitted.start_latency": "kernels and exchanges start in no time",
+}
+SILENT: Mapping[str, str] = {
+    "board.memory.clock": "that of the kernel",
+    "board.memory.read_bandwidth": "reads and writes share a bank",
+    "board.memory.write_bandwidth": "reads and writes share a bank",
+    "board.host.write_bandwidth": "its model says where it needs one",
+    "board.host.read_bandwidth": "its model says where it needs one",
+    "board.host.page": "no copy is known to wait longer",
+    "board.host.page_latency": "no copy is known to wait longer",
+    "board.host.programmed_below": "no copy is known to be made word by word",
+    "board.host.programmed_bandwidth": "no copy is known to be made word by word",
+    "board.host.programmed_latency": "no copy is known to be made word by word",
+    "board.host.staging_bandwidth": "the driver is not known to copy messages itself",
+    "board.host.array_staging_bandwidth": "the driver is not known to copy arrays itself",
+    "board.host.neighbour_factor": "devices of a node are not known to slow each other down",
+    "board.host.copy_bandwidth": "the memory of a host is no limit",
+    "board.processor.cores": "unknown, and said so where it is needed",
+    "board.arithmetic.half": "the model says where it needs one",
+    "board.arithmetic.float": "the model says where it needs one",
+    "board.arithmetic.double": "the model says where it needs one",
+    "bitstream.clock": "the model says where it needs one",
+    "bitstream.memory.matrix_banks": "a matrix lies in all banks",
+    "bitstream.fitted.element_operations": "the rate by its authors' count is left out",
+    **dict.fromkeys(
+        (
+            "bitstream.memory.bank_bandwidth", "bitstream.memory.bank_efficiency", "bitstream.memory.clock",
+            "bitstream.memory.drain", "bitstream.memory.burst_latency", "bitstream.memory.update_latency",
+            "bitstream.memory.read_bandwidth", "bitstream.memory.write_bandwidth",
+        ),
+        "the board's",
+    ),
+    "network.links.bandwidth": "its model says where it needs one",
+    "network.start_cycles": "calls take start_latency",
+    "network.links.width": "kernels do not write to the links",
+    "network.links.clock": "kernels do not write to the links",
+    "network.cable_latency": "all devices are on one switch",
+    "network.switch_ports": "all devices are on one switch",
+    "network.node_latency": "latency is not split over devices and cables",
+}  # fmt: skip
+# What only networks of some kinds have: circuits and hosts' MPI have neither engines nor switches.
+OF_KIND: Mapping[str, tuple[str, ...]] = {
+    "network.switch_latency": ("packet",),
+    "network.start_latency": ("packet",),
+    "network.copy_latency": ("packet",),
+}
+
+
+class Watched(models.Needed):
+    """Parameters that note which of them are asked for, whether they are there or not."""
+
+    def __init__(self, values: Mapping, note: set[str]) -> None:
+        super().__init__(values)
+        self._note = note
+
+    def __getitem__(self, key):
+        self._note.add(key)
+        return super().__getitem__(key)
+
+    def get(self, key, default=None):
+        self._note.add(key)
+        return super().get(key, default)
+
+    def __contains__(self, key) -> bool:
+        self._note.add(key)
+        return super().__contains__(key)
+
+
+@dataclass(frozen=True)
+class Reads:
+    """What a model looked up: values of the system, named as its files do (board.memory.banks), and
+    parameters by name."""
+
+    values: frozenset[str] = frozenset()
+    parameters: frozenset[str] = frozenset()
+
+    def __or__(self, other: "Reads") -> "Reads":
+        return Reads(self.values | other.values, self.parameters | other.parameters)
+
+    def names(self) -> list[str]:
+        """All values of the system, in the order of base/keys.py."""
+        return [name for name in every_name() if name in self.values]
+
+
+def every_name() -> Iterator[str]:
+    """Every value of board, network and bitstream that some model may read."""
+    for place in PLACES:
+        for rest, key in keys.VALUES[place].items():
+            if key.symbol and not rest.startswith(keys.MEASURED):
+                yield f"{place}.{rest}"
+
+
+def key_of(name: str) -> keys.Key:
+    """The key of a system file that a dotted name means. Raises FabricmarkError (2) for an unknown one."""
+    place, _, rest = name.partition(".")
+    possible = keys.VALUES[place] if place in PLACES else {}
+    key = possible.get(rest)
+    if key is None or not key.symbol:
+        known = sorted(one for one, key in possible.items() if key.symbol)
+        remedy = f"use one of {', '.join(known)}" if known else "begin with board, network or bitstream"
+        raise FabricmarkError(f"{name} is no value that a model reads", remedy)
+    return key
+
+
+def value(objects: Mapping[str, Board | Network | Bitstream | None], name: str) -> float | None:
+    """A value of the board, network or bitstream; None where it has none."""
+    place, _, rest = name.partition(".")
+    made = objects["board" if name == "bitstream.clock" else place]
+    if made is None:
+        return None
+    return made.values.known.get(rest) if place == "bitstream" else made.get(rest)
+
+
+def watch(
+    benchmark: str, run: Mapping, board: Board, devices: int, network: Network | None,
+    bitstream: Bitstream | None,
+) -> Reads:  # fmt: skip
+    """What the model of a benchmark reads for this run; for one that it cannot predict, until it stops."""
+    seen: set[str] = set()
+    parameters: set[str] = set()
+    model = models.find(benchmark)
+    with suppress(
+        models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError
+    ):  # whoever predicts says why
+        models.predict(
+            model, Watched(run, parameters), board.watched(seen), devices,
+            network=None if network is None else network.watched(seen),
+            bitstream=None if bitstream is None else bitstream.watched(seen),
+        )  # fmt: skip
+    return Reads(frozenset(seen), frozenset(parameters))
+
+
+def closed_form(network: Network | None) -> Network | None:
+    """The network by its latency and bandwidth alone: no measured curve, no width and clock of its links."""
+    if network is None:
+        return None
+    return replace(network, curves=()).having({"links.width": None, "links.clock": None})
+
+
+def said(system: System, transport: str, bitstream: Bitstream | None, profile: str) -> set[str]:
+    """The values that the files of a system say in this profile, by their names here."""
+    parts = {"board": [""], "network": [system.network_ids.get(transport, transport)]}
+    ids = [name for name in system.parts if "/" in name]
+    parts["bitstream"] = [
+        name for name, one in zip(ids, system.bitstreams, strict=True) if one is bitstream
+    ] or [name for name in ids if bitstream is not None and name.endswith(f"/{bitstream.name}")][:1]
+    found = set()
+    for place, names in parts.items():
+        for value in (value for name in names for value in system.parts.get(name, ())):
+            if value.name in keys.VALUES[place] and value.of(profile) is not None:
+                found.add(f"{place}.{value.name}")
+    return found
+
+
+def meaning(name: str, kind: str = "") -> str | None:
+    """What is said of a value that no file says; "" where its absence says all, None where it is needed.
+
+    `kind`: of the network.
+    """
+    if name in OF_KIND and kind not in OF_KIND[name]:
+        return ""
+    if name in SILENT:
+        return ""
+    return STATED.get(name)
 
 
 def spread_over(points: Sequence) -> list:
@@ -32,8 +217,8 @@ def of_run(
     bitstream: Bitstream | None,
 ) -> Reads:  # fmt: skip
     """What a prediction reads: the model, and the check whether the problem fits into the memory."""
-    found = reads.watch(benchmark, run, board, devices, network, bitstream)
-    needed = memory.needed(benchmark, run, board, devices)
+    found = watch(benchmark, run, board, devices, network, bitstream)
+    needed = feasible.needed(benchmark, run, board, devices)
     return found if needed is None else found | Reads(parameters=needed.parameters)
 
 
@@ -82,24 +267,18 @@ def assumed(
     network = system.networks.get(transport)
     words: dict[str, list[str]] = {}
     for found, bitstream in watched:
-        known = reads.said(system, transport, bitstream, profile) | set(overrides)
-        for name in reads.absent(found, known):
-            text = absent.meaning(name, network.kind if network is not None else "")
+        known = said(system, transport, bitstream, profile) | set(overrides)
+        for name in sorted(set(found.names()) - known):
+            text = meaning(name, network.kind if network is not None else "")
             if text is None:
                 cause = f"{about}: no file says {name}"
                 remedy = "set it" if profile == "fitted" else "set it, or use --profile fitted"
-                raise FabricmarkError(cause, f"{remedy}, as --set {name}={example(name)}")
+                example = sourced_value.EXAMPLES.get(key_of(name).dimension, "1")
+                raise FabricmarkError(cause, f"{remedy}, as --set {name}={example}")
             if text and name not in words.setdefault(text, []):
                 words[text].append(name)
     parts = [f"{text} ({', '.join(names)})" for text, names in words.items() if names]
     return [f"assumed, as no file says otherwise: {'; '.join(parts)}"] if parts else []
-
-
-def example(name: str) -> str:
-    """A value as somebody may write it."""
-    from fabricmark.systems import sourced_value
-
-    return sourced_value.EXAMPLES.get(reads.key_of(name).dimension, "1")
 
 
 def not_limiting(
@@ -129,5 +308,5 @@ def moved_by(values: Callable, given: Mapping[str, float], usual: Sequence[float
 
 def without_curves(system: System) -> System:
     """The system with its networks in closed form."""
-    networks = {name: reads.closed_form(one) for name, one in system.networks.items()}
+    networks = {name: closed_form(one) for name, one in system.networks.items()}
     return replace(system, networks=networks)
