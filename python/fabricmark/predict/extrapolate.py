@@ -140,7 +140,7 @@ def _of_results(
     if not values:
         raise FabricmarkError(f"no run of {benchmark} has {BLOCK} {block}", "set another")
     device = like[0]
-    made = System(device, "", Board(device, "", 1, 1.0), "", 1, BEYOND, {}, ())
+    made = System(device, "", Board(device, ""), "", 1, BEYOND, {}, ())
     return Runs(f"{len(values)} sizes that {device} measured", unit, values, {}, made)
 
 

@@ -90,7 +90,7 @@ def names(text: str | None, option: str) -> list[str | None]:
     """Names with commas between them; one None for no text. Raises FabricmarkError (2)."""
     if text is None:
         return [None]
-    found = [word.strip() for word in text.split(",")]
+    found: list[str | None] = [word.strip() for word in text.split(",")]
     if not all(found) or len(set(found)) < len(found):
         raise FabricmarkError(f"{option} {text}: a name is empty or stands twice", "name each once")
     return found

@@ -13,6 +13,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from math import isqrt
+from typing import Any
 
 from fabricmark import models, systems
 from fabricmark.base import kernels, paths, transports
@@ -20,6 +21,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _published
+from fabricmark.models._published import Published
 from fabricmark.models.machine import HOST, Bitstream
 from fabricmark.predict import feasible, settings
 from fabricmark.systems import System, choice
@@ -174,7 +176,7 @@ def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mappin
         of = (request.benchmark, run, plan.board, plan.devices)
         watched.append((settings.of_run(*of, network, plan.bitstream), plan.bitstream))
         if changed:
-            in_closed_form |= settings.watch(*of, settings.closed_form(network), plan.bitstream)
+            in_closed_form |= settings.watch(*of, network and settings.closed_form(network), plan.bitstream)
     found = settings.Reads()
     for one, _ in watched:
         found |= one
@@ -250,7 +252,7 @@ class _Plan:
         return "" if place is None else choice.with_ids(self.system)[place][0]
 
 
-def _plan(request: PredictionRequest, devices: int, place: Mapping[str, object]) -> _Plan:
+def _plan(request: PredictionRequest, devices: int, place: Mapping[str, Any]) -> _Plan:
     """Raises FabricmarkError (2) where the system cannot run it."""
     overrides = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     given = {**request.given, **{name: value for name, value in place.items() if "." not in name}}
@@ -447,7 +449,8 @@ def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str)
     """The certainty of these predictions. `name`: of the system, as it was asked for."""
     if request.system.board.device_class != "fpga":
         return uncertain("as the published values are of FPGAs")
-    if _published.of(request.benchmark) is None:
+    published = _published.of(request.benchmark)
+    if published is None:
         return uncertain(f"as there are no published values of {request.benchmark}")
     other = _changed(request, list(points[0].axes))
     if other or request.closed_form:
@@ -460,17 +463,17 @@ def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str)
     alone = name == request.system.board_id
     if not alone and (name not in systems.names() or request.system.name not in _measured_systems()):
         return unvalidated(f"no published value is of {request.system.name}")
-    return _earned(request, points)
+    return _earned(request, points, published)
 
 
-def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
+def _earned(request: PredictionRequest, points: Sequence[Point], published: Published) -> Certainty:
     from fabricmark.validate import residuals  # imported here: a refusal shall not wait for it
 
     found = residuals.error_bars(request.benchmark, request.transport, request.profile)
     intervals = {}
 
     def of_prediction(point: Point, prediction: Prediction) -> float | None:
-        asked = _asked(request, point, prediction)
+        asked = _asked(request, point, prediction, published)
         if asked is None:
             return None
         intervals[asked] = found.of(asked)
@@ -488,11 +491,10 @@ def _earned(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
     return Certainty(line, of_prediction)
 
 
-def _asked(request: PredictionRequest, point: Point, prediction: Prediction):
+def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own: Published):
     """What an interval is asked for; None for a metric that no published value is of."""
     from fabricmark.validate import residuals
 
-    own = _published.of(request.benchmark)
     operation = prediction.axes.get("operation")
     of_rows = any(
         name == prediction.name and wanted in (None, operation) for name, wanted in own.metrics.values()
@@ -502,7 +504,7 @@ def _asked(request: PredictionRequest, point: Point, prediction: Prediction):
     )
     if not of_rows and not of_tables:
         return None
-    size = prediction.axes.get("message_bytes")
+    size: Any = prediction.axes.get("message_bytes")
     if size is None and not request.traits.is_host_code:
         size = residuals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
     return residuals.Asked(

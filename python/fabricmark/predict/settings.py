@@ -159,6 +159,8 @@ def watch(
     seen: set[str] = set()
     parameters: set[str] = set()
     model = models.find(benchmark)
+    if model is None:
+        return Reads()
     with suppress(
         models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError
     ):  # whoever predicts says why
@@ -170,10 +172,8 @@ def watch(
     return Reads(frozenset(seen), frozenset(parameters))
 
 
-def closed_form(network: Network | None) -> Network | None:
+def closed_form(network: Network) -> Network:
     """The network by its latency and bandwidth alone: no measured curve, no width and clock of its links."""
-    if network is None:
-        return None
     return replace(network, curves=()).having({"links.width": None, "links.clock": None})
 
 
@@ -235,7 +235,7 @@ def check_system_value(
     place, _, rest = name.partition(".")
     if place == "bitstream" and bitstream is None:
         raise FabricmarkError(f"{name}: {about} uses no bitstream", "leave it out")
-    if place == "board" and f"bitstream.{rest}" in found.values:
+    if place == "board" and bitstream is not None and f"bitstream.{rest}" in found.values:
         cause = f"{name}: the bitstream {bitstream.name} has its own, which counts"
         raise FabricmarkError(cause, f"set bitstream.{rest}")
     if name in in_closed_form.values and network is not None:

@@ -5,6 +5,7 @@ import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fabricmark import systems
 from fabricmark.base import cells, keys, terminal
@@ -79,7 +80,7 @@ def _table(cases: Sequence[Case]) -> tuple[list[Column], list[list]]:
     return columns, rows
 
 
-def number(value: object) -> str:
+def number(value: Any) -> str:
     """A number that is short to read; "-" where there is none."""
     if value is None:
         return terminal.NOTHING
