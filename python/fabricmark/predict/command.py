@@ -117,9 +117,8 @@ def predict(
                 ]
                 cases.append(replace(case, about=about, program=own))
         cases = [replace(case, about=[*case.about, *view.lines(case, *asked)]) for case in cases]
-    if options.which(devices, name):
-        about = [f"devices {devices}: {options.which(devices, name)}", *cases[0].about]
-        cases[0] = replace(cases[0], about=about)
+    if taken := options.which(devices, name):
+        cases[0] = replace(cases[0], about=[f"devices {devices}: {taken}", *cases[0].about])
     view.show(cases)
     if csv_file is not None:
         paths.write_atomically(csv_file, view.table_csv(cases))

@@ -81,9 +81,11 @@ def needed(benchmark: str, run: Mapping, board: Board, devices: int) -> Needed |
     return found
 
 
-def ask_of(runs: Sequence[tuple[str, Mapping, Board, int]]) -> None:
-    """Asks of all runs in one start of the program, so that each is known when it is its turn."""
-    kernels.answers([_request(*one) for one in runs if one[2].memory_bytes is not None])
+def ask_of(benchmark: str, plans: Sequence, runs: Sequence[Mapping]) -> None:
+    """Asks of all runs in one start of the program, so that each is known when it is its turn. `plans`: board
+    and devices of each."""
+    of = [(benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, runs, strict=True)]
+    kernels.answers([_request(*one) for one in of if one[2].memory_bytes is not None])
 
 
 def check_memory(benchmark: str, run: Mapping, board: Board, devices: int) -> None:
@@ -124,13 +126,10 @@ def _all_needed(benchmark: str, runs: Sequence[Mapping], board: Board, devices: 
     if board.memory_bytes is None:
         return [None] * len(runs)
     answers = kernels.ask([_request(benchmark, run, board, devices) for run in runs])
-    every = [answer.get("memory") for answer in answers]
-    return [
-        None
-        if said is None
-        else Needed(said["bytes"], said.get("refusal", {}), frozenset(said["parameters"]))
-        for said in every
-    ]
+    found: list[Needed | None] = []
+    for said in (answer.get("memory") for answer in answers):
+        found.append(said and Needed(said["bytes"], said.get("refusal", {}), frozenset(said["parameters"])))
+    return found
 
 
 @dataclass(frozen=True)

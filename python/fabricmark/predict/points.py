@@ -106,10 +106,6 @@ class Case:
         """In words, where there are several."""
         return f"{self.request.system.name}{transports.over(self.request.transport)}"
 
-    @property
-    def lines(self) -> list[str]:
-        return [self.known.line, *self.about]
-
     def efficiency(self, one: Point) -> float | None:
         """Parallel efficiency: the headline metric of a device, over that with the fewest devices.
 
@@ -153,33 +149,28 @@ def planned(request: PredictionRequest, places: Sequence[tuple[int, Mapping]]) -
     plans = [_plan(request, devices, place) for devices, place in places]
     found = kernels.ask([plan.asked for plan in plans])
     grown = [_grown(request, plan, one) for plan, one in zip(plans, found, strict=True)]
-    feasible.ask_of(
-        [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, grown, strict=True)]
-    )
+    feasible.ask_of(request.benchmark, plans, grown)
     runs = [
         feasible.shrunk(request.benchmark, run, plan.given, plan.board, plan.devices)
         for plan, run in zip(plans, grown, strict=True)
     ]
     kernels.ask([kernels.settings(request.benchmark, _sizes(run)) for run in runs])
-    feasible.ask_of(
-        [(request.benchmark, run, plan.board, plan.devices) for plan, run in zip(plans, runs, strict=True)]
-    )
+    feasible.ask_of(request.benchmark, plans, runs)
     return list(zip(plans, runs, strict=True))
 
 
 def _check_reads(request: PredictionRequest, runs: Sequence[tuple], axes: Mapping) -> list[str]:
     """What the predictions take for granted. Raises FabricmarkError (2) for what they do not read or lack."""
-    watched, in_closed_form = [], settings.Reads()
+    watched, found, in_closed_form = [], settings.Reads(), settings.Reads()
     changed = [name for name in (*request.overrides, *axes) if "." in name]
     for plan, run in settings.spread_over(runs):
         network = plan.system.networks.get(request.transport)
         of = (request.benchmark, run, plan.board, plan.devices)
-        watched.append((settings.of_run(*of, network, plan.bitstream), plan.bitstream))
+        one = settings.of_run(*of, network, plan.bitstream)
+        watched.append((one, plan.bitstream))
+        found |= one
         if changed:
             in_closed_form |= settings.watch(*of, network and settings.closed_form(network), plan.bitstream)
-    found = settings.Reads()
-    for one, _ in watched:
-        found |= one
     fits = [
         feasible.check(
             request.about, request.system, plan.place_of_bitstream, plan.bitstream, run, beyond=request.beyond

@@ -45,7 +45,7 @@ def show(cases: Sequence[Case]) -> None:
     said: list[str] = []
     for case in cases:
         before = f"{case.name}: " if len(cases) > 1 else ""
-        said += [line for one in case.lines if (line := before + one) not in said]
+        said += [line for one in (case.known.line, *case.about) if (line := before + one) not in said]
     for line in said:
         terminal.say(out, line)
 
