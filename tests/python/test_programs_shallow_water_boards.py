@@ -1,9 +1,12 @@
-"""The device design of shallow water on emulated boards: fields, modelled time, faults and refusals."""
+"""The device design of shallow water: what is about it alone, and halos between memories.
+
+Runs over all transports and their faults are in test_programs_boards.py.
+"""
 
 import re
 
 import pytest
-from boards import FAULTS, LOST, Systems
+from boards import FAULTS, LOST, Systems, failed_verdicts, refusals_missed
 from charged_runs import exported
 from fabricmark.models.shallow_water import device
 from fabricmark.results.partitions import rows
@@ -13,16 +16,14 @@ from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
 FULL = pytest.mark.full
+MOST_SECONDS = 300  # for meshes of all boards, on a busy machine
 MESH = ("--mesh", "bay:3392", "--steps", 100, "--repetitions", 1, "--warmup", 0)
 WAYS = {
     "channels": ("--transport", "channels"),
     "udp": ("--transport", "accl-udp"),
-    "udp-host": ("--transport", "accl-udp", "--issuer", "host"),
     "tcp": ("--transport", "accl-tcp"),
-    "tcp-host": ("--transport", "accl-tcp", "--issuer", "host"),
     "host": ("--transport", "host", "--variant", "dataflow"),
 }
-SHORT = {(2, "udp"), (4, "channels"), (4, "tcp"), (4, "host"), (7, "udp-host"), (16, "udp")}
 
 
 @pytest.fixture(scope="module")
@@ -54,40 +55,48 @@ def reference(tmp_path_factory):
     return digest(on_a_device(tmp_path_factory, "shallow_water").valid(*MESH, "--exact", "true"))
 
 
-def cases():
-    for ranks in (1, 2, 4, 7, 16, 48):
-        for way in WAYS:
-            if way == "channels" and ranks > 7:
-                continue  # more neighbours than ports
-            yield pytest.param(ranks, way, marks=() if (ranks, way) in SHORT else FULL)
-
-
-@pytest.mark.parametrize(("ranks", "way"), tuple(cases()))
-def test_fields_have_the_bits_of_the_cpu(water, boards, reference, ranks, way):
-    assert digest(water.valid(*MESH, *boards(way), "--ranks", ranks)) == reference
-
-
-def test_processes_give_the_same(water, boards, reference):
-    done = water.valid(*MESH, *boards("udp"), launcher=mpirun(2))
-    assert digest(done) == reference
+@pytest.mark.parametrize("ranks", [4, pytest.param(16, marks=FULL)])
+def test_fields_have_the_bits_of_the_cpu_over_hosts(water, boards, reference, ranks):
+    assert digest(water.valid(*MESH, *boards("host"), "--ranks", ranks)) == reference
 
 
 OVER_MPI = ("--transport", "mpi", "--variant", "dataflow")
 
 
-@pytest.mark.parametrize("ranks", [2, *(pytest.param(ranks, marks=FULL) for ranks in (1, 4, 7, 16, 48))])
+@pytest.mark.parametrize("ranks", [2, pytest.param(7, marks=FULL)])
 def test_mpi_gets_the_memory_of_devices_and_fields_have_the_bits(water, reference, ranks):
     assert digest(water.valid(*MESH, *OVER_MPI, launcher=mpirun(ranks))) == reference
 
 
-@pytest.mark.parametrize("fault", ["flipped", *(pytest.param(one, marks=FULL) for one in FAULTS)])
-def test_each_fault_of_a_halo_over_mpi_is_found(water, fault):
-    words = ("--timeout", 2, "--inject-fault", fault)
-    done = water.run(*MESH, *OVER_MPI, *words, launcher=mpirun(2))
+# The same code makes them for both.
+BETWEEN_MEMORIES = {
+    "host": ("flipped", "lost", "late", "half"),
+    "mpi": ("flipped", "dead", "swapped", "blank"),
+}
+assert {*BETWEEN_MEMORIES["host"], *BETWEEN_MEMORIES["mpi"]} == set(FAULTS)
+
+
+@pytest.mark.parametrize(
+    "over, fault",
+    [
+        pytest.param(over, fault, marks=FULL if fault not in ("flipped", "lost") else ())
+        for over, faults in BETWEEN_MEMORIES.items()
+        for fault in faults
+    ],
+)
+def test_each_fault_of_a_halo_between_memories_is_found(water, boards, over, fault):
+    how = ("--timeout", 2, "--inject-fault", fault)
+    if over == "mpi":
+        done = water.run(*MESH, *OVER_MPI, *how, launcher=mpirun(2))
+    else:
+        done = water.run(*MESH, *boards("host"), "--ranks", 4, *how)
     assert done.code == (3 if fault in LOST else 1), (fault, done.errors)
-    if fault not in LOST:
-        failed = {one["name"] for one in done.document["verdicts"] if one["status"] == "failed"}
-        assert failed and (fault == "late" or "halos" in failed), (fault, failed)
+    if fault in LOST:
+        assert "error: " in done.errors
+        return
+    failed = failed_verdicts(done)
+    # What came late came whole: only the field tells.
+    assert failed and (fault == "late" or "halos" in failed), (fault, failed)
 
 
 def test_mpi_between_ranks_of_one_process_and_on_a_system_is_refused(water, boards):
@@ -107,7 +116,9 @@ def step_cycles(water, row, transport, system, ranks=None):
     return one["best"], done
 
 
-@pytest.mark.parametrize("transport", ["accl-udp", "accl-tcp", "host"])
+@pytest.mark.parametrize(
+    "transport", ["accl-tcp", pytest.param("accl-udp", marks=FULL), pytest.param("host", marks=FULL)]
+)
 def test_the_clock_is_that_of_the_equations(water, boards, transport):
     fitting = [row for row in rows() if row.fits(transport)]
     over, (*_, system) = way_of(transport), boards("udp")
@@ -126,22 +137,6 @@ def test_stalls_are_told_by_cause(water, boards):
     assert 1 < stalls["pipelines"] < 5
 
 
-@pytest.mark.parametrize(
-    "way", [pytest.param(way, marks=() if way in ("udp", "host") else FULL) for way in WAYS]
-)
-def test_each_fault_of_a_halo_is_found(water, boards, way):
-    for fault in FAULTS:
-        done = water.run(*MESH, *boards(way), "--ranks", 4, "--timeout", 2, "--inject-fault", fault)
-        assert done.code == (3 if way == "host" and fault in LOST else 1), (fault, done.errors)
-        if fault in LOST:
-            assert "error: " in done.errors
-            continue
-        failed = {one["name"] for one in done.document["verdicts"] if one["status"] == "failed"}
-        assert failed, fault
-        # What came late came whole: only the field tells.
-        assert fault == "late" or "halos" in failed, (fault, failed)
-
-
 def test_a_fault_of_one_rank_and_repetition_strikes_there_alone(water, boards):
     done = water.run(*MESH, *boards("udp"), "--ranks", 4, "--inject-fault", "flipped@2")
     (halos,) = [one for one in done.document["verdicts"] if one["name"] == "halos"]
@@ -154,12 +149,12 @@ def test_more_neighbours_than_ports_are_refused_with_their_number(water, boards)
     assert re.search(r"device \d+ has [5-9] neighbours, and a board has 4 ports; ", line)
 
 
-@pytest.mark.parametrize(("way", "most"), [("udp", 8192), ("tcp", 4096)])
-def test_what_does_not_fit_is_refused(water, boards, way, most):
-    words = ("--mesh", f"parts:{most + 1},0,0,0", "--timing-only", *boards(way))
-    line = one_error(water.run(*words), (2,))
-    assert f"has {most + 1} elements, and the local memory" in line
-    assert str(most) in line.partition("room for")[2]
+def test_what_does_not_fit_is_refused(water, boards):
+    for way, most in (("udp", 8192), ("tcp", 4096)):
+        words = ("--mesh", f"parts:{most + 1},0,0,0", "--timing-only", *boards(way))
+        line = one_error(water.run(*words), (2,))
+        assert f"has {most + 1} elements, and the local memory" in line
+        assert str(most) in line.partition("room for")[2]
 
 
 WRONG = [
@@ -174,9 +169,9 @@ WRONG = [
 ]
 
 
-@pytest.mark.parametrize(("words", "said"), WRONG)
-def test_wrong_input_gets_one_line(water, boards, words, said):
-    assert said in one_error(water.run(*words, *boards("udp")), (2,))
+def test_wrong_input_gets_one_line(water, boards):
+    runs = ((words, water.run(*words, *boards("udp")), [said]) for words, said in WRONG)
+    assert refusals_missed(runs) == {}
 
 
 @FULL
@@ -187,6 +182,7 @@ def test_64_devices_in_time_alone_and_48_that_compute(water, tmp_path):
 
     system = exported(tmp_path, "noctua2", grown)
     way = ("--transport", "accl-udp", "--system", system, "--repetitions", 1, "--warmup", 0)
-    assert water.run("--mesh", "bay:434176", "--ranks", 64, "--timing-only", "--steps", 300, *way).code == 0
-    done = water.valid("--mesh", "bay:312320", "--ranks", 48, "--steps", 100, *way)
+    alone = ("--mesh", "bay:434176", "--ranks", 64, "--timing-only", "--steps", 300)
+    assert water.run(*alone, *way, timeout=MOST_SECONDS).code == 0
+    done = water.valid("--mesh", "bay:312320", "--ranks", 48, "--steps", 100, *way, timeout=MOST_SECONDS)
     assert {one["name"] for one in done.document["verdicts"]} >= {"mass", "halos"}
