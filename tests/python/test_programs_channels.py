@@ -103,10 +103,11 @@ def test_one_board_is_valid(tmp_path_factory, name):
 
 
 @pytest.mark.parametrize("name", DESIGNS)
-@pytest.mark.parametrize("fault", ["element", "scale", "zeros", "stale"])
-def test_a_wrong_result_is_found(tmp_path_factory, name, fault):
-    words = (*DESIGNS[name].words, *CHANNELS, "--inject-fault", fault)
-    assert on_emulator(tmp_path_factory, name).run(*words).code == 1
+def test_a_wrong_result_is_found(tmp_path_factory, name):
+    """Also `element`, of one of several boards: below."""
+    for fault in ("scale", "zeros", "stale"):
+        words = (*DESIGNS[name].words, *CHANNELS, "--inject-fault", fault)
+        assert on_emulator(tmp_path_factory, name).run(*words).code == 1, fault
 
 
 @pytest.mark.parametrize("name, change", [(name, x) for name, one in DESIGNS.items() for x in one.wrong])
@@ -139,8 +140,9 @@ def on_boards(factory, name, boards, *words):
     return done
 
 
-@pytest.mark.parametrize("name, boards", [(name, x) for name, one in DESIGNS.items() for x in one.boards])
-def test_boards_with_cables_are_valid(tmp_path_factory, name, boards):
+@pytest.mark.parametrize("name", DESIGNS)
+def test_boards_with_cables_are_valid(tmp_path_factory, name):
+    boards = max(DESIGNS[name].boards)
     done = on_boards(tmp_path_factory, name, boards)
     assert done.code == 0, done.errors
     assert len(done.document["environment"]["ranks"]["placement"]) == boards
@@ -155,28 +157,23 @@ def test_a_wrong_result_of_one_board_is_found(tmp_path_factory, name):
     assert worst and (name == "hpl" or set(worst) == {1})  # HPL's is in a solution that all ranks have
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-def test_more_boards_than_channels_join_are_refused(tmp_path_factory, name):
-    made = on_emulator(tmp_path_factory, name)
-    line = one_error(made.run(*DESIGNS[name].words, *CHANNELS, "--ranks", 2), codes=(2,))
-    assert "--internal-channels false" in line
+def test_more_boards_than_channels_join_and_too_few_threads_are_refused(tmp_path_factory):
+    for name, design in DESIGNS.items():
+        made = on_emulator(tmp_path_factory, name)
+        line = one_error(made.run(*design.words, *CHANNELS, "--ranks", 2), codes=(2,))
+        assert "--internal-channels false" in line, name
+        few = {"CL_CONFIG_CPU_TBB_NUM_WORKERS": "2"}  # for kernels that wait for each other
+        line = one_error(made.run(*design.words, *CHANNELS, variables=few), codes=(2,))
+        assert "CL_CONFIG_CPU_TBB_NUM_WORKERS" in line, name
 
 
-@pytest.mark.parametrize("name", DESIGNS)
-def test_too_few_threads_for_kernels_that_wait_for_each_other_are_refused(tmp_path_factory, name):
-    made = on_emulator(tmp_path_factory, name)
-    few = {"CL_CONFIG_CPU_TBB_NUM_WORKERS": "2"}
-    line = one_error(made.run(*DESIGNS[name].words, *CHANNELS, variables=few), codes=(2,))
-    assert "CL_CONFIG_CPU_TBB_NUM_WORKERS" in line
-
-
-@pytest.mark.parametrize("name", DESIGNS)
-def test_a_device_without_channels_is_refused(tmp_path_factory, name):
-    made = on_a_device(tmp_path_factory, name)
-    if devices(made)[0]["class"] == "emulator":
-        pytest.skip("the device that there is is the emulator")
-    line = one_error(made.run(*DESIGNS[name].words, *CHANNELS), codes=(2,))
-    assert "channels need the compiler for Intel's FPGAs or their emulator" in line
+def test_a_device_without_channels_is_refused(tmp_path_factory):
+    for name, design in DESIGNS.items():
+        made = on_a_device(tmp_path_factory, name)
+        if devices(made)[0]["class"] == "emulator":
+            pytest.skip("the device that there is is the emulator")
+        line = one_error(made.run(*design.words, *CHANNELS), codes=(2,))
+        assert "channels need the compiler for Intel's FPGAs or their emulator" in line, name
 
 
 def test_hpl_is_valid_without_lookahead_and_in_double_precision(tmp_path_factory):
