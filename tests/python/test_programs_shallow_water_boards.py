@@ -16,7 +16,7 @@ from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
 FULL = pytest.mark.full
-MOST_SECONDS = 300  # for meshes of all boards, on a busy machine
+MOST_SECONDS = 600  # for meshes of all boards, on a busy machine
 MESH = ("--mesh", "bay:3392", "--steps", 100, "--repetitions", 1, "--warmup", 0)
 WAYS = {
     "channels": ("--transport", "channels"),
