@@ -6,6 +6,7 @@
 
 #include "base/error.hpp"
 #include "board/link_makers.hpp"  // written by CMake: the folders that have a transport.toml
+#include "board/outside_links.hpp"
 #include "network/message_fault.hpp"
 #include "runtime/kernel_spec.hpp"
 
@@ -44,6 +45,7 @@ std::unique_ptr<KernelLinks> make_links(const runtime::TransportSpec& transport,
   for (const auto& [folder, make] : kLinkMakers) {
     if (folder == transport.folder) return make(context, joining);
   }
+  if (!transport.library.empty()) return outside_links(transport, context, joining);
   throw std::logic_error("a transport of kernels without code: " + transport.name);
 }
 

@@ -147,13 +147,15 @@ struct TransportSpec {
   std::string summary;
   Between between = Between::kHosts;
   std::vector<ParameterSpec> parameters;
+  std::filesystem::path library{};  ///< that has its code; empty: the programs have it
 
   [[nodiscard]] bool is_between_memories() const {
     return between == Between::kDevices || between == Between::kHosts;
   }
 };
 
-/// Every folder of src/transport and src/board that has one, in the order of their names.
+/// Every folder of src/transport and src/board that has one, in the order of their names, then those outside
+/// of the sources (outside_transports.hpp). Throws Error (bad use) for one of these that is wrong.
 const std::vector<TransportSpec>& transport_specs();
 
 /// Their names.

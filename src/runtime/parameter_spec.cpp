@@ -8,6 +8,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "runtime/outside_transports.hpp"
 #include "transport/transport_texts.hpp"  // written by CMake from the folders that have one
 
 namespace fabricmark::runtime {
@@ -133,6 +134,62 @@ ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, 
   return spec;
 }
 
+/// A transport.toml: one transport, or one for each protocol.
+std::vector<TransportSpec> read_transport(const std::string& name, const std::string& text,
+                                          const std::filesystem::path& file) {
+  const TomlReader reader(text, file);
+  reader.only(reader.root(), {"summary", "between", "protocols", "parameters"}, "");
+  TransportSpec spec{.name = name,
+                     .folder = name,
+                     .protocol = {},
+                     .summary = reader.text(reader.root(), "summary", ""),
+                     .between = read_between(reader),
+                     .parameters = {}};
+  if (reader.root().contains("parameters")) {
+    for (const auto& [option, table] :
+         reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
+      spec.parameters.push_back(read_parameter(reader, option, *table, {}));
+    }
+  }
+  if (!reader.root().contains("protocols")) return {spec};
+  std::vector<TransportSpec> found;
+  for (const std::string& protocol : read_names(reader, reader.root(), "protocols", "")) {
+    found.push_back(spec);
+    found.back().name += "-" + protocol;
+    found.back().protocol = protocol;
+    found.back().summary += " over " + protocol;
+  }
+  return found;
+}
+
+/// Adds a transport whose code is a library.
+void add_outside(const std::filesystem::path& file, std::vector<TransportSpec>& found) {
+  std::string name = file.parent_path().filename().string();
+  std::ranges::replace(name, '_', '-');
+  std::vector<TransportSpec> own = read_transport(name, file_text(file, "description"), file);
+  KernelSpec options;  // checked as those of a kernel are
+  options.benchmark = "any";
+  options.parameters = own.front().parameters;
+  check_kernel_spec(options, file);
+  if (own.front().is_between_memories()) {
+    throw bad_use(fmt::format("'{}': a transport between memories is no library of its own", file.string()),
+                  "give streams or engines for between, or add its folder to src/transport");
+  }
+  for (TransportSpec& spec : own) {
+    for (const TransportSpec& other : found) {
+      if (other.name == spec.name ||
+          (other.folder == spec.folder && other.library != outside_library(file))) {
+        throw bad_use(fmt::format("'{}': there is another transport '{}'{}", file.string(), other.name,
+                                  other.library.empty() ? "" : fmt::format(", '{}'", other.library.string())),
+                      fmt::format("give its folder, library and namespace another name, or take it out of {}",
+                                  kTransportFolders));
+      }
+    }
+    spec.library = outside_library(file);
+    found.push_back(std::move(spec));
+  }
+}
+
 }  // namespace
 
 std::map<std::string, Value> class_values(const TomlReader& reader, const toml::node& node,
@@ -171,7 +228,14 @@ void read_parameters(const TomlReader& reader, const toml::table& parameters, Ke
     for (const TransportSpec* transport :
          transports_of(reader, *table, "parameters." + name + ".", of_kernels)) {
       for (const ParameterSpec& option : transport->parameters) {  // protocols share theirs
-        if (spec.find(option.name) == nullptr) spec.parameters.push_back(option);
+        const ParameterSpec* const other = spec.find(option.name);
+        if (other == nullptr) {
+          spec.parameters.push_back(option);
+        } else if (other->type != option.type) {
+          throw bad_use(fmt::format("parameters.{} of the transport {} has another type than that of {}",
+                                    option.name, transport->name, spec.benchmark),
+                        "give it another name");
+        }
       }
     }
   }
@@ -203,31 +267,10 @@ const std::vector<TransportSpec>& transport_specs() {
   static const std::vector<TransportSpec> specs = [] {
     std::vector<TransportSpec> found;
     for (const auto& [name, text] : kTransportTexts) {
-      const TomlReader reader(text, std::string(name) + "/transport.toml");
-      reader.only(reader.root(), {"summary", "between", "protocols", "parameters"}, "");
-      TransportSpec spec{.name = name,
-                         .folder = name,
-                         .protocol = {},
-                         .summary = reader.text(reader.root(), "summary", ""),
-                         .between = read_between(reader),
-                         .parameters = {}};
-      if (reader.root().contains("parameters")) {
-        for (const auto& [option, table] :
-             reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
-          spec.parameters.push_back(read_parameter(reader, option, *table, {}));
-        }
-      }
-      if (!reader.root().contains("protocols")) {
-        found.push_back(spec);
-        continue;
-      }
-      for (const std::string& protocol : read_names(reader, reader.root(), "protocols", "")) {
-        found.push_back(spec);
-        found.back().name += "-" + protocol;
-        found.back().protocol = protocol;
-        found.back().summary += " over " + protocol;
-      }
+      for (TransportSpec& spec : read_transport(name, text, std::string(name) + "/transport.toml"))
+        found.push_back(std::move(spec));
     }
+    for (const std::filesystem::path& file : outside_transports()) add_outside(file, found);
     return found;
   }();
   return specs;

@@ -17,6 +17,7 @@
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/kernel_costs.hpp"
+#include "runtime/outside_transports.hpp"
 #include "runtime/system_file.hpp"
 
 namespace fabricmark::runtime {
@@ -224,6 +225,7 @@ void RankRun::choose_parameters() {
   variant_ = &spec_.variant(found.variant);
   parameters_ = found.parameters;
   choose_execution();
+  note_library();
   check_data_type(parameters_, info);
   if (found.system) {
     place_ = {.file = *options_.system,
@@ -237,6 +239,17 @@ void RankRun::choose_parameters() {
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = found.variant;
   result_.optimized = options_.kernel_file.has_value();
+}
+
+void RankRun::note_library() {
+  if (!parameters_.has("transport")) return;
+  const TransportSpec* const transport = find_transport(parameters_.text("transport"));
+  if (transport == nullptr || transport->library.empty()) return;
+  const std::string content =
+      file_text(transport->library, "library of the transport " + transport->name, kCompileLibrary);
+  result_.library = {transport->library.string(), content_digest(content)};
+  remarks_.push_back(fmt::format("the transport {} is a library outside of the sources: '{}', digest {}",
+                                 transport->name, result_.library->file, result_.library->digest));
 }
 
 bool RankRun::is_emulated() const {
@@ -274,6 +287,7 @@ void RankRun::choose_execution() {
 Asked RankRun::resolved() const {
   Asked asked{{"the variant", variant_->name}, {"the kernel's digest", result_.kernel.digest}};
   for (const auto& [name, value] : parameters_.all()) asked.emplace_back(name, to_text(value));
+  if (result_.library) asked.emplace_back("the digest of the transport's library", result_.library->digest);
   return asked;
 }
 

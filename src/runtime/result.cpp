@@ -58,7 +58,7 @@ Json variables_json() {
        {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
         "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES", "OMP_NUM_THREADS",
         "FABRICMARK_KERNELS", "FABRICMARK_REPLICAS", "FABRICMARK_POWERCAP", "FABRICMARK_HWMON",
-        "FABRICMARK_XRT", "FABRICMARK_NVML", "FABRICMARK_SYCL", "SLURM_JOB_ID"}) {
+        "FABRICMARK_XRT", "FABRICMARK_NVML", "FABRICMARK_SYCL", "FABRICMARK_TRANSPORTS", "SLURM_JOB_ID"}) {
     const char* value = std::getenv(name);
     variables[name] = value == nullptr ? Json(nullptr) : Json(value);
   }
@@ -360,6 +360,10 @@ std::string to_json(const Result& result) {
           {{"file", file.name}, {"digest", file.digest}, {"origin", file.is_own ? "file" : "shipped"}});
     }
     add_design(document["run"]["kernel"], result.loaded);
+  }
+  if (result.library) {
+    document["run"]["transport_library"] = {{"file", result.library->file},
+                                            {"digest", result.library->digest}};
   }
   if (!result.system.empty()) {
     document["run"]["design"] = {{"system", result.system}};

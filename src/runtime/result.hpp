@@ -31,7 +31,13 @@ struct Result {
     std::string origin;                          ///< "shipped", "file" (the user's source) or "bitstream"
     std::vector<device::SourceFile> files = {};  ///< that the source consists of, in their order
   };
-  Kernel kernel;       ///< without a file where nothing was built
+  Kernel kernel;  ///< without a file where nothing was built
+  /// Of a transport of kernels that is not the programs' own.
+  struct Library {
+    std::string file;
+    std::string digest;  ///< of its content
+  };
+  std::optional<Library> library{};
   Design loaded;       ///< the bitstream that was loaded, as its sidecar says
   std::string system;  ///< that was named; empty: none
   Design design;       ///< of which board and bitstream there the run took the parameters

@@ -190,6 +190,8 @@ def build_with(copy, files, libraries, programs):
         target = Path(changed).stem.removeprefix("lib")  # and none of the libraries that it needs
         own = re.compile(rf" -o ({Path(changed).parent}/CMakeFiles/{target}\.dir/\S+\.o) -c ")
         for command in ninja_commands(build, changed):
+            if "OutsideHeaders.cmake" in command:  # writes a header that the library includes
+                execute(command, build)
             if found := own.search(command):
                 execute(command, build)
                 execute(f"ar r {changed} {found[1]}", build)
