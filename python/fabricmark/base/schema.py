@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
 import jsonschema_rs
 
+from fabricmark.base import transports
 from fabricmark.base.errors import printable
 
 if TYPE_CHECKING:  # a tenth of a second for every command, and needed only where something does not fit
@@ -17,16 +19,22 @@ if TYPE_CHECKING:  # a tenth of a second for every command, and needed only wher
 
 
 @cache
-def schema(name: str) -> dict:
-    """schemas/<name>.schema.json, for example `result-2`."""
-    return json.loads(files("fabricmark.schemas").joinpath(f"{name}.schema.json").read_text(encoding="utf-8"))
+def schema(name: str, outside: Sequence[str] = ()) -> dict:
+    """schemas/<name>.schema.json, for example `result-2`; where it names transports, also those `outside`."""
+    text = files("fabricmark.schemas").joinpath(f"{name}.schema.json").read_text(encoding="utf-8")
+    known = (list(transports.BETWEEN), list(transports.NAMES))
+
+    def extended(node: dict) -> dict:
+        return {**node, "enum": [*node["enum"], *outside]} if node.get("enum") in known else node
+
+    return json.loads(text, object_hook=extended if outside else None)
 
 
 @cache
-def validator(name: str) -> Draft202012Validator:
+def validator(name: str, outside: Sequence[str] = ()) -> Draft202012Validator:
     from jsonschema import Draft202012Validator
 
-    return Draft202012Validator(schema(name))
+    return Draft202012Validator(schema(name, outside))
 
 
 @cache
@@ -43,8 +51,13 @@ def _is_valid(name: str, document: object) -> bool:
 
 
 def errors(name: str, document: object) -> list[ValidationError]:
-    """All that does not fit, for those who say it in words of their own."""
-    return [] if _is_valid(name, document) else list(validator(name).iter_errors(document))
+    """All that does not fit, for those who say it in words of their own.
+
+    Raises FabricmarkError (2) where something does not, and a transport outside of the sources is wrong.
+    """
+    if _is_valid(name, document):
+        return []
+    return list(validator(name, tuple(transports.outside())).iter_errors(document))
 
 
 def first_fault(name: str, document: object) -> tuple[str, str] | None:

@@ -51,6 +51,7 @@ def conditions(result: Result) -> dict[str, object]:
         "processor": document["environment"]["host"]["cpu"],
         "ranks": ranks["count"],
         "ranks-kind": ranks["kind"],
+        **({"transport-library": str(own)} if (own := result.transport_library) else {}),
         **{key: value for key, value in document["parameters"].items()},
     }
 

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import ended, kernels, paths, runtimes
+from fabricmark.base import ended, kernels, paths, runtimes, transports
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.measure import asked_for, launchers, processes
 from fabricmark.measure.launchers import Candidate
@@ -61,7 +61,8 @@ def command_line(job: Job, result: Path, launcher: Candidate | None) -> list[str
         program += ["--platform", str(job.device["platform_index"])]
         program += ["--device", str(job.device["device_index"])]
     if launcher is not None:
-        program = [*launcher.command(job, runtimes.variables(job.runtime)), *program]
+        own = [transports.FOLDERS] if transports.FOLDERS in os.environ else []
+        program = [*launcher.command(job, [*runtimes.variables(job.runtime), *own]), *program]
     elif job.ranks != job.usual_ranks:
         program += ["--ranks", str(job.ranks)]
     return [*program, "--json", str(result), *job.extra, *fields_option(job, result)]

@@ -107,6 +107,8 @@ def fields(result: Result, ambiguous: Collection[str] = ()) -> dict[str, object]
         "version": run["version"],
         "sources": run["git"],
     }
+    if result.transport_library is not None:  # runs over two of them are never one run's repetitions
+        named["transport library"] = str(result.transport_library)
     if result.writer:  # where it was made is unknown: two logs are never one run's repetitions
         named["log"] = "/".join(result.path.absolute().parts[-2:])
     return named | {f"parameter {key}": value for key, value in result.document["parameters"].items()}

@@ -62,7 +62,7 @@ class Measurement:
 
 @dataclass(frozen=True)
 class OwnKernel:
-    """A kernel file or bitstream that is not the suite's: kernels of another digest are other kernels."""
+    """A kernel file, bitstream or library that is not the suite's: of another digest it is another one."""
 
     file: str
     digest: str
@@ -107,6 +107,12 @@ class Result:
         kernel = self.document["run"].get("kernel")
         is_own = kernel is not None and kernel["origin"] != "shipped"
         return OwnKernel(kernel["file"], kernel["digest"]) if is_own else None
+
+    @property
+    def transport_library(self) -> OwnKernel | None:
+        """The code of a user's own transport of kernels; None over one of the suite."""
+        library = self.document["run"].get("transport_library")
+        return OwnKernel(Path(library["file"]).name, library["digest"]) if library else None
 
     def kernel_name(self, with_digest: bool) -> str:
         """`base kernel`; for the user's own `mine.cl (base kernel)` or `mine.cl 0123abcd (base kernel)`.
