@@ -125,8 +125,8 @@ class Place:
             "PYTHONPATH": os.pathsep.join([str(REPOSITORY / "python"), str(HERE)]),
             "COLUMNS": WIDE,
         }
-        of_launchers = ("SLURM_JOB_ID", "FLUX_URI", "LSB_JOBID", "FABRICMARK_LAUNCHERS")
-        for name in (*of_launchers, "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "FABRICMARK_PRESET"):
+        outside = ("SLURM_JOB_ID", "FLUX_URI", "LSB_JOBID", "FABRICMARK_LAUNCHERS", "FABRICMARK_TRANSPORTS")
+        for name in (*outside, "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "FABRICMARK_PRESET"):
             self.environment.pop(name, None)
 
     def add_program(self, path, body):
