@@ -251,8 +251,11 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   add_power(app, options.power);
   std::map<std::string, std::string> given;
   for (const ParameterSpec& parameter : spec.parameters) {
-    app.add_option(option_name(parameter.name), given[parameter.name], parameter_help(parameter))
-        ->group("Parameters of the kernel");
+    const std::string name = option_name(parameter.name);
+    if (app.get_option_no_throw(name) != nullptr)  // of a transport of the user's own
+      throw bad_use(fmt::format("the parameter {} is another option of {}", parameter.name, program),
+                    "give it another name");
+    app.add_option(name, given[parameter.name], parameter_help(parameter))->group("Parameters of the kernel");
   }
   try {
     // CLI11 takes the arguments from the back.

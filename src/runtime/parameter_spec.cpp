@@ -229,13 +229,12 @@ void read_parameters(const TomlReader& reader, const toml::table& parameters, Ke
          transports_of(reader, *table, "parameters." + name + ".", of_kernels)) {
       for (const ParameterSpec& option : transport->parameters) {  // protocols share theirs
         const ParameterSpec* const other = spec.find(option.name);
-        if (other == nullptr) {
-          spec.parameters.push_back(option);
-        } else if (other->type != option.type) {
-          throw bad_use(fmt::format("parameters.{} of the transport {} has another type than that of {}",
+        if (parameters.contains(option.name) || (other != nullptr && other->type != option.type)) {
+          throw bad_use(fmt::format("parameters.{} of the transport {} is another parameter of {}, too",
                                     option.name, transport->name, spec.benchmark),
                         "give it another name");
         }
+        if (other == nullptr) spec.parameters.push_back(option);
       }
     }
   }

@@ -58,9 +58,9 @@ def cables(tmp_path_factory):
     return compiled(written(tmp_path_factory.mktemp("outside")))
 
 
-def run(program, transport, system, *more, folders=(), before=()):
+def run(program, transport, system, *more, folders=(), before=(), built=BUILD):
     command = [
-        *before, BUILD / f"bin/fm_{program}", "--transport", transport, "--system", system,
+        *before, built / f"bin/fm_{program}", "--transport", transport, "--system", system,
         "--repetitions", "1", "--timeout", "10", "--json", "-", *more,
     ]  # fmt: skip
     environment = {**os.environ, transports.FOLDERS: ":".join(map(str, folders))}
@@ -212,7 +212,7 @@ OF_FOLDER = {
     "an option of ours": (
         NAME,
         changed(".cable_m", ".largest"),
-        "parameters.largest of the transport mycables has another type than that of b_eff",
+        "parameters.largest of the transport mycables is another parameter of b_eff, too",
         None,
     ),
     "a name of ours": ("channels", DESCRIPTION, "there is another transport 'channels'", ""),
@@ -254,6 +254,15 @@ def test_a_description_that_is_wrong_is_named(tmp_path, wrong):
     if wrong == "between nothing":
         python_said = "between is kernels"
     all_refuse(tmp_path, str(written(tmp_path / "folder", "", description, name)), said, python_said)
+
+
+@pytest.mark.programs
+def test_an_option_of_the_programs_is_no_parameter(tmp_path):
+    """Which the command does not know of."""
+    place = written(tmp_path / "folder", "", changed(".cable_m", ".ranks"))
+    done = run("b_eff", NAME, "any", folders=[place])
+    assert done.returncode == 2 and done.stderr.startswith("fm_b_eff: error: the parameter ranks is another")
+    assert done.stderr.count("\n") == 1
 
 
 @pytest.mark.programs
