@@ -6,7 +6,9 @@ import shutil
 import subprocess
 import tomllib
 
+import charged_runs
 import pytest
+import test_outside_transports as outside
 from conftest import REPOSITORY
 from stream_program import mpirun
 
@@ -106,6 +108,17 @@ def test_a_program_of_others_sends_from_device_to_device(prefix, tmp_path):
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout
         assert "over host, messages go" in done.stdout
+
+
+def test_a_transport_of_ones_own_is_compiled_with_what_is_installed(prefix, tmp_path):
+    """The example of CONTRIBUTING.md, as its next sentence says."""
+    place = outside.written(tmp_path / "folder")
+    command = outside.COMMAND.replace("build/release/include", f"{prefix}/share/fabricmark/include")
+    done = subprocess.run(["bash", "-c", command], cwd=place.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    system = charged_runs.exported(tmp_path, change=outside.named(outside.NAME))
+    small = outside.RUNS["b_eff"]
+    outside.modelled(outside.run("b_eff", outside.NAME, system, *small, folders=[place], built=prefix))
 
 
 def test_a_program_that_was_taken_away_is_named(run, prefix):
