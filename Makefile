@@ -136,7 +136,7 @@ format: setup-also-dev  ## rewrite C++, OpenCL and Python sources in the project
 	@.venv/bin/ruff check --quiet --fix . || true
 	@.venv/bin/ruff format .
 
-# The preset's git_state writes the one header that clang-tidy needs and no checkout has.
+# The preset's targets write the headers that clang-tidy needs and no checkout has.
 lint: setup-also-dev  ## formats, ruff, mypy, clang-tidy and what Vitis HLS refuses; changes nothing
 	@$(call configure,lint); status=0; \
 	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
