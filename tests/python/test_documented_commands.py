@@ -13,6 +13,7 @@ import log_samples
 import meshes
 import pytest
 import samples
+import test_outside_transports as outside
 from conftest import REPOSITORY, run_in_process
 from fabricmark.base import paths
 from fabricmark.inspect import llvm
@@ -107,6 +108,7 @@ def clone(tmp_path_factory):
     (folder / "suite.toml").write_text(
         re.search(r"`suite.toml`:\n\n```toml\n(.*?)```", campaign, re.DOTALL)[1]
     )
+    outside.written(folder)
     places = [folder / ".venv/bin", folder / "build/release/bin", folder / "tools-of-the-reader"]
     environment = {
         **os.environ,
@@ -174,7 +176,7 @@ def test_commands_are_found():
 
 @pytest.mark.parametrize("page, line", QUICK, ids=[f"{page}: {line}" for page, line in QUICK])
 def test_command(clone, page, line):
-    needs_programs = "fm_" in line or "--devices" in line.split()[2:3]
+    needs_programs = "fm_" in line or line.startswith("c++ ") or "--devices" in line.split()[2:3]
     if needs_programs and not (REPOSITORY / "build/release/bin/fm_stream").exists():
         pytest.skip("the programs are not built")
     if " inspect " in line and not llvm.is_present():
