@@ -186,3 +186,23 @@ def test_64_devices_in_time_alone_and_48_that_compute(water, tmp_path):
     assert water.run(*alone, *way, timeout=MOST_SECONDS).code == 0
     done = water.valid("--mesh", "bay:312320", "--ranks", 48, "--steps", 100, *way, timeout=MOST_SECONDS)
     assert {one["name"] for one in done.document["verdicts"]} >= {"mass", "halos"}
+
+
+@FULL
+def test_the_largest_mesh_that_is_printed_runs_on_48_boards(water, boards, tmp_path_factory, tmp_path):
+    """217 088 elements with four stations (Meyer 2024, Figure 5.13): bits and curves of one device, over UDP."""
+    mesh = ("--mesh", "bay:217088", "--steps", 300, "--repetitions", 1, "--warmup", 0)
+    curves = ("--snapshots", 2, "--station-minutes", 0.1)
+    one, all_boards = tmp_path / "one", tmp_path / "boards"
+    alone = on_a_device(tmp_path_factory, "shallow_water")
+    of_one = digest(alone.valid(*mesh, *curves, "--exact", "true", "--fields", one, timeout=MOST_SECONDS))
+    stations = (one / "stations.csv").read_text()
+    rows = [line.split(",") for line in stations.splitlines()[1:]]
+    assert {row[1] for row in rows} == {"1", "2", "3", "4"}
+    assert any(float(row[4]) != 0 for row in rows)  # the tide has come
+    way = (*boards("udp"), "--ranks", 48)
+    done = water.valid(*mesh, *curves, *way, "--fields", all_boards, timeout=MOST_SECONDS)
+    assert digest(done) == of_one
+    assert (all_boards / "stations.csv").read_text() == stations
+    spoilt = water.run(*mesh, *way, "--inject-fault", "flipped@20", timeout=MOST_SECONDS)
+    assert failed_verdicts(spoilt)
