@@ -190,7 +190,7 @@ def test_64_devices_in_time_alone_and_48_that_compute(water, tmp_path):
 
 @FULL
 def test_the_largest_mesh_that_is_printed_runs_on_48_boards(water, boards, tmp_path_factory, tmp_path):
-    """217 088 elements with four stations (Meyer 2024, Figure 5.13): bits and curves of one device, over UDP."""
+    """217 088 elements, four stations (Meyer 2024, Figure 5.13): bits and curves of one device."""
     mesh = ("--mesh", "bay:217088", "--steps", 300, "--repetitions", 1, "--warmup", 0)
     curves = ("--snapshots", 2, "--station-minutes", 0.1)
     one, all_boards = tmp_path / "one", tmp_path / "boards"
