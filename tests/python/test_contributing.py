@@ -123,7 +123,7 @@ def test_the_example_builds_runs_and_is_modelled(copy):
         ".having({'memory.banks': 1, 'memory.bank_bandwidth': 4e10});"
         "print(models.find('fill').predict({'size': 5000}, board, 1)[0].value)"
     )
-    modelled = run("python3", "-c", code, cwd=copy, PYTHONPATH=str(copy / "python"))
+    modelled = run(sys.executable, "-c", code, cwd=copy, PYTHONPATH=str(copy / "python"))
     assert modelled.stdout.strip() == "40.0", modelled.stderr
 
     every_command_takes_it(copy, kernels)
