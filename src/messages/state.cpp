@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "base/error.hpp"
-#include "collectives/replay/choice.hpp"
 #include "device/opencl/adopted.hpp"
 #include "transport/kept_ways.hpp"
 

@@ -44,10 +44,9 @@ OTHER_KIND = 4.0  # doublings that a copy is as good as away from what is no cop
 
 
 @dataclass(frozen=True)
-class Residual:
-    """`error`: predicted / measured - 1. `size`: bytes of a message, else how large the problem of one
-    device is (width of its part of a matrix, elements, words), 0: a metric over all sizes. `system`: a
-    board's id where it ran alone."""
+class Point:
+    """`size`: bytes of a message, else how large the problem of one device is (width of its part of a matrix,
+    elements, words), 0: a metric over all sizes. `system`: a board's id where it ran alone."""
 
     benchmark: str
     system: str
@@ -55,14 +54,20 @@ class Residual:
     transport: str
     devices: int
     size: float
-    metric: str
-    error: float
-    source: str
 
     @property
     def group(self) -> tuple:
         """What is left out together."""
         return group(self.benchmark, self.system, self.transport, self.devices, self.size)
+
+
+@dataclass(frozen=True)
+class Residual(Point):
+    """`error`: predicted / measured - 1."""
+
+    metric: str
+    error: float
+    source: str
 
 
 def group(benchmark: str, system: str, transport: str, devices: int, size: float) -> tuple:
@@ -154,20 +159,10 @@ def plain(outcomes: Sequence[Outcome], predictor: Predictor) -> list[Residual]:
 
 
 @dataclass(frozen=True)
-class Asked:
-    """What an interval is asked for; as the columns of a residual, and whether it is a copy over the link."""
+class Asked(Point):
+    """What an interval is asked for, and whether it is a copy over the link."""
 
-    benchmark: str
-    system: str
-    board: str
-    transport: str
-    devices: int
-    size: float
     is_copy: bool = False
-
-    @property
-    def group(self) -> tuple:
-        return group(self.benchmark, self.system, self.transport, self.devices, self.size)
 
 
 @dataclass(frozen=True)

@@ -180,7 +180,8 @@ void Channel::tell_push(Time wanted, Time left) {
   const Time from = wanted - depth;  // what stops is the pipeline's begin
   const Time to = left - depth;
   if (to > from) {
-    freed_[writer_.place] < left ? trace_->waited_for_link(from, to) : trace_->waited(true, from, to);
+    freed_[writer_.place] < left ? trace_->waited_for_link(from, to)
+                                 : trace_->waited(/*is_writer=*/true, from, to);
   }
   trace_->carried(left, leaves_);
 }
@@ -188,13 +189,13 @@ void Channel::tell_push(Time wanted, Time left) {
 void Channel::tell_decided_push(const Kernel& kernel, Time for_link, Time for_space) {
   const Time from = kernel.clock - for_space;
   if (for_link > 0) trace_->waited_for_link(from - for_link, from);
-  if (for_space > 0) trace_->waited(true, from, kernel.clock);
+  if (for_space > 0) trace_->waited(/*is_writer=*/true, from, kernel.clock);
   const Time leaves = later(kernel.clock, kernel.depth);
   trace_->carried(leaves, later(leaves, timing_.word_time));
 }
 
 void Channel::tell_pop(Time wanted, Time taken) {
-  if (taken > wanted) trace_->waited(false, wanted, taken);
+  if (taken > wanted) trace_->waited(/*is_writer=*/false, wanted, taken);
 }
 
 void Channel::tell_stuck(const Kernel& kernel, Time until) {

@@ -18,8 +18,6 @@ struct Place {
   ReceiveBuffers buffers{};
   Costs costs{};
 
-  /// Bytes of `count` elements of a call.
-  [[nodiscard]] std::size_t bytes_of(const Call& call) const;
   /// What does a call here, and why: the algorithm of that name, or the one that takes least. Throws as
   /// `choose`.
   [[nodiscard]] Choice chosen(const Call& call, const std::string& algorithm = {}) const;
