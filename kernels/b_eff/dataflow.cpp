@@ -1,12 +1,14 @@
 // b_eff, dataflow kernels. Not tried with Vitis itself.
 //
 // Over direct channels (Meyer 2024, section 4.1.1.2, Fig. 4.2): pairs of a send and a receive kernel, one
-// pair for each neighbour. A message goes word by word over two channels; what was received last goes from
-// the receive to the send kernel, and only then the next message leaves.
+// pair for each neighbour. A message goes word by word over two channels; the receive kernel tells the send
+// kernel when one has arrived, and only then the next message leaves. Beside the source, each word is made
+// and compared as content.h says: among equal words a lost, late or swapped one would not be seen.
 //
 // Over an engine of messages (section 5.1.1, Fig. 5.1b): a control kernel that calls it, and for each
 // neighbour a kernel that makes the words of messages and one that takes those that arrive.
 #include "common/dataflow.hpp"
+#include "b_eff/content.h"
 #include "common/accl.hpp"
 
 // Elements of 4 bytes that a channel takes in a cycle.
@@ -16,113 +18,121 @@
 
 namespace b_eff_kernels {
 
-/// Lane 0 is the number of the word within its message, lane 1 that of the message, the others the chunk: the
-/// source sends equal words, among which a lost, late or swapped one would not be seen.
-template <int Width>
-using word = fm::words<unsigned int, Width>;
+/// Of a channel of so many bytes: number 2 i of a message over the even channel, 2 i + 1 over the odd one.
+template <int Bytes>
+using word = fm::words<unsigned char, Bytes>;
 
-const int first_lane = 2;  // of the chunk
-
-/// A lane of the chunk that is made of a seed: no two are alike.
-inline unsigned int lane_of(unsigned int seed, int lane) {
-  return seed + static_cast<unsigned int>(lane) * 0x9E3779B9U;
-}
-
-/// Whether a word is not that number of that message, or has another chunk than the message's first word.
-template <int Width>
-unsigned int is_wrong(const word<Width>& found, unsigned int number, unsigned int message,
-                      const word<Width>& first) {
-  unsigned int differing = (found.value[0] ^ number) | (found.value[1] ^ message);
-  for (int lane = first_lane; lane < Width; ++lane) {
+template <int Bytes>
+word<Bytes> word_of(unsigned char first, unsigned int number) {
+  const unsigned char begin = b_eff_byte(first, number * Bytes);
+  word<Bytes> made;
+  for (unsigned int i = 0; i < Bytes; ++i) {
 #pragma HLS unroll
-    differing |= found.value[lane] ^ first.value[lane];
+    made.value[i] = b_eff_byte(begin, i);
   }
-  return differing != 0 ? 1 : 0;
+  return made;
 }
 
-/// Sends `messages` of `words` words on each channel: the first with the chunk of `seed`, the others with
-/// what `forwarded` brings.
-template <int Width>
-void send(fm::stream<word<Width>>& forwarded, fm::stream<word<Width>>& even, fm::stream<word<Width>>& odd,
-          unsigned int seed, unsigned int words, unsigned int messages) {
-  word<Width> chunk;
-  for (int lane = 0; lane < Width; ++lane) {
-#pragma HLS unroll
-    chunk.value[lane] = lane_of(seed, lane);
-  }
-  for (unsigned int message = 0; message < messages; ++message) {
-    if (message > 0) chunk = forwarded.read();
-    chunk.value[1] = message;
-    for (unsigned int i = 0; i < words; ++i) {
-#pragma HLS pipeline II = 1
-      chunk.value[0] = 2 * i;
-      even.write(chunk);
-      chunk.value[0] = 2 * i + 1;
-      odd.write(chunk);
-    }
-  }
-}
+/// What a receive kernel has found.
+struct findings {
+  unsigned int wrong;    ///< bytes
+  unsigned int message;  ///< of the first one
+  unsigned int byte;     ///< within it
+};
 
-/// Receives them, looks at each word, and forwards the last one of each message but the last. `chunk`: the
-/// last word of all. `found`: how many words are wrong, and of the first of these message and number.
-template <int Width>
-void receive(fm::stream<word<Width>>& even, fm::stream<word<Width>>& odd, fm::stream<word<Width>>& forwarded,
-             unsigned int words, unsigned int messages, word<Width>* chunk, unsigned int* found) {
-  word<Width> last = {};
+/// Compares number `number` of a message, and adds what is wrong.
+template <int Bytes>
+void compare(const word<Bytes>& found, unsigned char first, unsigned int number, unsigned int message,
+             findings& sum) {
+  const word<Bytes> expected = word_of<Bytes>(first, number);
   unsigned int wrong = 0;
-  unsigned int wrong_message = 0;
-  unsigned int wrong_number = 0;
+  unsigned int first_wrong = 0;
+  for (unsigned int i = Bytes; i-- > 0;) {
+#pragma HLS unroll
+    const bool is_wrong = found.value[i] != expected.value[i];
+    wrong += is_wrong ? 1 : 0;
+    first_wrong = is_wrong ? i : first_wrong;
+  }
+  if (sum.wrong == 0 && wrong > 0) {
+    sum.message = message;
+    sum.byte = number * Bytes + first_wrong;
+  }
+  sum.wrong += wrong;
+}
+
+/// Sends `messages` of `words` words on each channel, each but the first when `arrived` tells of one; the
+/// first message begins with `first`.
+template <int Bytes>
+void send(fm::stream<int>& arrived, fm::stream<word<Bytes>>& even, fm::stream<word<Bytes>>& odd,
+          unsigned char first, unsigned int words, unsigned int messages) {
   for (unsigned int message = 0; message < messages; ++message) {
-    word<Width> first = {};
+    if (message > 0) {
+      arrived.read();
+      first = b_eff_next(first);
+    }
     for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-      const word<Width> one = even.read();
-      last = odd.read();
-      if (i == 0) first = one;
-      const unsigned int wrong_one = is_wrong<Width>(one, 2 * i, message, first);
-      const unsigned int wrong_other = is_wrong<Width>(last, 2 * i + 1, message, first);
-      if (wrong == 0 && wrong_one + wrong_other > 0) {
-        wrong_message = message;
-        wrong_number = 2 * i + 1 - wrong_one;
-      }
-      wrong += wrong_one + wrong_other;
+      even.write(word_of<Bytes>(first, 2 * i));
+      odd.write(word_of<Bytes>(first, 2 * i + 1));
     }
-    if (message + 1 < messages) forwarded.write(last);
   }
-  *chunk = last;
-  found[0] = wrong;
-  found[1] = wrong_message;
-  found[2] = wrong_number;
+}
+
+/// Receives those whose first one begins with `first`, compares each word, and tells of each message but the
+/// last. `last`: the last two words, for the host to compare, too; `found`: wrong bytes, and of the first
+/// message and place.
+template <int Bytes>
+void receive(fm::stream<word<Bytes>>& even, fm::stream<word<Bytes>>& odd, fm::stream<int>& arrived,
+             unsigned char first, unsigned int words, unsigned int messages, word<Bytes>* last,
+             unsigned int* found) {
+  findings sum = {};
+  word<Bytes> one = {};
+  word<Bytes> other = {};
+  for (unsigned int message = 0; message < messages; ++message) {
+    for (unsigned int i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+      one = even.read();
+      other = odd.read();
+      compare<Bytes>(one, first, 2 * i, message, sum);
+      compare<Bytes>(other, first, 2 * i + 1, message, sum);
+    }
+    first = b_eff_next(first);
+    if (message + 1 < messages) arrived.write(1);
+  }
+  last[0] = one;
+  last[1] = other;
+  found[0] = sum.wrong;
+  found[1] = sum.message;
+  found[2] = sum.byte;
 }
 
 }  // namespace b_eff_kernels
 
 extern "C" {  // v++ looks for kernels by their plain names
 
-typedef b_eff_kernels::word<CHANNEL_WIDTH> b_eff_word;
+typedef b_eff_kernels::word<4 * CHANNEL_WIDTH> b_eff_word;
 typedef fm::words<unsigned int, 16> b_eff_engine_word;
 
 /// The send kernel of a pair.
-void send_messages(fm::stream<b_eff_word>& forwarded, fm::stream<b_eff_word>& even,
-                   fm::stream<b_eff_word>& odd, unsigned int seed, unsigned int words,
-                   unsigned int messages) {
-#pragma HLS interface mode = axis port = forwarded
+void send_messages(fm::stream<int>& arrived, fm::stream<b_eff_word>& even, fm::stream<b_eff_word>& odd,
+                   unsigned char first, unsigned int words, unsigned int messages) {
+#pragma HLS interface mode = axis port = arrived
 #pragma HLS interface mode = axis port = even
 #pragma HLS interface mode = axis port = odd
-  b_eff_kernels::send<CHANNEL_WIDTH>(forwarded, even, odd, seed, words, messages);
+  b_eff_kernels::send<4 * CHANNEL_WIDTH>(arrived, even, odd, first, words, messages);
 }
 
 /// Its receive kernel.
-void receive_messages(fm::stream<b_eff_word>& even, fm::stream<b_eff_word>& odd,
-                      fm::stream<b_eff_word>& forwarded, unsigned int words, unsigned int messages,
-                      b_eff_word* chunk, unsigned int* found) {
+void receive_messages(fm::stream<b_eff_word>& even, fm::stream<b_eff_word>& odd, fm::stream<int>& arrived,
+                      unsigned char first, unsigned int words, unsigned int messages, b_eff_word* last,
+                      unsigned int* found) {
 #pragma HLS interface mode = axis port = even
 #pragma HLS interface mode = axis port = odd
-#pragma HLS interface mode = axis port = forwarded
-#pragma HLS interface mode = m_axi port = chunk bundle = chunk
-#pragma HLS aggregate variable = chunk
+#pragma HLS interface mode = axis port = arrived
+#pragma HLS interface mode = m_axi port = last bundle = last
+#pragma HLS aggregate variable = last
 #pragma HLS interface mode = m_axi port = found bundle = found
-  b_eff_kernels::receive<CHANNEL_WIDTH>(even, odd, forwarded, words, messages, chunk, found);
+  b_eff_kernels::receive<4 * CHANNEL_WIDTH>(even, odd, arrived, first, words, messages, last, found);
 }
 
 /// Calls the engine: `rounds` times the next `in_round` of `calls`. A round begins when the calls of the one

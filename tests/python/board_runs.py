@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from b_eff_kernels import failed
-from boards import ENGINES, LOST, MODES, TRANSPORTS, failed_verdicts
+from boards import ENGINES, FAULTS, LOST, MODES, TRANSPORTS, failed_verdicts
 from fft_checks import DIRECTIONS, check_points, verdicts
 from stream_program import Done, only_error
 
@@ -90,17 +90,20 @@ NO_MESSAGE = {"lost": IN_VAIN, "dead": rf"{IN_VAIN}|it does not answer"}
 
 
 def found_in_b_eff(done, kind):
-    """Rank 1's first word or message in each part is spoiled; it goes to the right, to rank 2."""
+    """Rank 1's first word or message in each part is spoiled, which goes to the right, to rank 2; of values,
+    what rank 1 has received from the left.
+    """
     if kind in LOST:
         assert re.search(NO_MESSAGE[kind], only_error(done, codes=(1,)))
         assert done.document is None
         return
     assert done.code == 1 and done.errors == ""
     found = failed(done)
-    assert set(found) - {"steps of the engine"} == {"messages to the right"}
+    assert {name for name in found if not name.startswith("steps over ")} == {"messages to the right"}
+    sender = 1 if kind in FAULTS else 0
     for rank, repetition, place in found.values():
-        assert (rank, repetition) == (2, 1)
-        assert re.search(r"message \d of \d+ bytes from rank 1", place)
+        assert (rank, repetition) == (sender + 1, 1)
+        assert re.search(rf"byte \d+ of message \d of \d+ bytes from rank {sender}", place)
 
 
 PTRANS_SIZE = 100  # seven blocks along an edge, the last ones not whole
@@ -196,6 +199,7 @@ ROWS = {
             "--ranks 3 --issuer host --mode buffered",
             "--ranks 3 --issuer logic --mode streaming",
         ),
+        values=("element@1#1", "scale@1#1", "zeros@1#1", "stale@1#1"),
         check_valid=check_b_eff,
         check_found=found_in_b_eff,
         modes=MODES,

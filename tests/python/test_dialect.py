@@ -246,7 +246,7 @@ LOOPS = {
     ("hpl/base.cl", "top"): [("step", SERIAL)],
     ("hpl/base.cl", "inner"): [("number", SERIAL)],
     ("b_eff/channels.cl", "receive"): [
-        ("k", UNROLLED), ("message", PIPELINE | {"v++": ()}), ("i", PIPELINE), ("lane", UNROLLED),
+        ("message", PIPELINE | {"v++": ()}), ("i", PIPELINE), ("lane", UNROLLED),
         ("k", UNROLLED), ("lane", UNROLLED), ("k", UNROLLED),
     ],
 }  # fmt: skip

@@ -51,7 +51,7 @@ def check_ring(done, ranks, kind, way):
     verdicts = {v["name"]: (v["checked"], v["error"]) for v in done.document["verdicts"]}
     expected = dict.fromkeys(("messages to the right", "messages to the left"), (bytes_checked, 0))
     if way != "cpu":  # read and message in both directions, and a byte of each kernel
-        expected["steps over the host"] = (2 * ranks * (4 * each + 2 * 13), 0)
+        expected["steps over host"] = (2 * ranks * (4 * each + 2 * 13), 0)
     assert verdicts == expected
     assert list(figures(done, "bandwidth")) == [2**power for power in range(13)]
 

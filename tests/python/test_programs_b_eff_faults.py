@@ -126,7 +126,7 @@ def test_every_step_over_the_host_is_checked_in_every_repetition(b_eff, step, ki
     done = b_eff.run(*OF_TWO_RANKS, "--inject-fault", f"{kind}:{step}@1#1")
     assert done.code == 1
     found = {v["name"]: v for v in done.document["verdicts"] if v["status"] == "failed"}
-    verdict = found["messages to the right" if step == "write" else "steps over the host"]
+    verdict = found["messages to the right" if step == "write" else "steps over host"]
     assert {v["repetition"] for v in found.values()} == {1}
     if step in ("read", "message"):  # what a step has left goes on to the next ones
         assert re.match("(read|message): byte ", verdict["worst"]["place"])

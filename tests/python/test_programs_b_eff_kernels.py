@@ -58,16 +58,8 @@ REFUSED = {
         "channels", "noctua1", ("--topology", "full-mesh:3"),
         "the cable from device 0, port 0 has to lead to device 1, port 2, but leads to device 1, port 0",
     ),
-    "another fault": (
-        "channels", "noctua1", ("--inject-fault", "element"), "no such fault is made over channels; use lost",
-    ),
-    "another fault of an engine": (
-        "accl-tcp", "noctua2", ("--inject-fault", "zeros"), "no such fault is made over accl-tcp; use lost",
-    ),
-    "a step over the host": (
-        "channels", "noctua1", ("--inject-fault", "lost:kernel"),
-        "no such fault is made over channels; use lost",
-    ),
+    "a step over the host": ("channels", "noctua1", ("--inject-fault", "lost:kernel"), "'kernel'; leave out"),
+    "a step of the engine": ("accl-tcp", "noctua2", ("--inject-fault", "zeros:copy"), "'copy'; leave out"),
     "another width": ("channels", "noctua1", ("--channel-width", "5"), "--channel-width"),
     "one pair": ("channels", "noctua1", ("--replications", "1"), "--replications"),
     "another variant": ("channels", "noctua1", ("--variant", "base"), "base"),

@@ -169,7 +169,3 @@ def test_the_programs_know_no_other_faults(programs):
     line = only_error(b_eff.run("--inject-fault", "none"), codes=(2,))
     known = set(re.findall(r"\w+", re.search("with the kind (.*), or KIND:STEP@RANK", line)[1])) - {"or"}
     assert known == {*FAULTS, *OF_VALUES}
-    for transport in TRANSPORTS:
-        words = (*programs.systems.words(transport), "--ranks", 2, "--inject-fault", "element")
-        line = only_error(b_eff.run(*words), codes=(2,))
-        assert set(re.findall(r"\w+", re.search("; use (.*), as in", line)[1])) - {"or"} == set(FAULTS)

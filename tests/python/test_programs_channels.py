@@ -56,10 +56,17 @@ DESIGNS = {
         words=("--largest", 8, "--messages", 3),
         boards={2: ring(2), 3: ring(3)},
         wrong=(
-            ("sent.words[1].bytes[k] = value + WORD_BYTES + k;", "sent.words[1].bytes[k] = value + k;"),
-            ("sent = read_channel_intel(FORWARD);", "read_channel_intel(FORWARD);"),  # its own chunk again
+            (
+                "sent.words[1].bytes[k] = b_eff_byte(begin, WORD_BYTES + k);",
+                "sent.words[1].bytes[k] = b_eff_byte(begin, k);",
+            ),
+            # The message before once more.
+            (
+                "const uchar told = read_channel_intel(ARRIVED);\n      value = b_eff_next(value);",
+                "const uchar told = read_channel_intel(ARRIVED);",
+            ),
             ("write_channel_intel(OUT(1), sent.words[1]);", "write_channel_intel(OUT(1), sent.words[0]);"),
-            # A chunk in the middle of a message, which is not handed on.
+            # A chunk in the middle of a message, which only the kernel sees.
             (
                 "write_channel_intel(OUT(0), sent.words[0]);",
                 "word spoiled = sent.words[0]; if (i == 1) spoiled.bytes[3] ^= 16;"

@@ -39,11 +39,10 @@ struct Steps {
 constexpr const char* kKernel = "kernel";
 constexpr const char* kKernelAfter = "kernel_after";
 
-class EffectiveBandwidth : public Exchanges {
+class EffectiveBandwidth final : public Exchanges {
  public:
   explicit EffectiveBandwidth(const runtime::Context& context)
       : Exchanges(context),
-        fault_(context.fault()),
         transport_(transport::make_transport(
             context, {.largest_bytes = std::size_t{1} << context.parameters().count("largest"),
                       .pattern = transport::Pattern::kInARow})),
@@ -53,42 +52,29 @@ class EffectiveBandwidth : public Exchanges {
       if (std::unique_ptr<transport::Steps> steps = transport_->steps())
         steps_.emplace(context, std::move(steps));
     }
-    of_steps_.name = "steps over the " + transport_->name();
-    of_steps_.measure = kWrongBytes;
-    if (fault_ && !fault_->target.empty()) check_target();
-  }
-
-  /// Messages are made, and receive buffers poisoned, before each timed part.
-  void prepare(int repetition) override {
-    ++prepared_;
-    is_spoiled_ = fault_ && !transport::is_message_fault(*fault_) && is_faulty_rank() &&
-                  (!fault_->repetition || *fault_->repetition == repetition);
-    prepare_verdicts();
+    std::vector<std::string> targets = steps();
+    if (!targets.empty()) targets.pop_back();  // the kernel after is checked with the one before
+    require_target(targets);
   }
 
   void execute(runtime::Laps& laps) override {
     for (const std::size_t bytes : sizes()) {
       const std::size_t count = messages(bytes, usual_);
-      series_.prepare(bytes, count, 2 * prepared_, computes());
+      series_.prepare(bytes, count, content(0, 0, bytes).repetition, computes());
       laps.time_each(lap_name(kExchange, bytes), count, [&](std::size_t place) { series_.exchange(place); });
-      if (bytes == sizes().back() && spoils("")) series_.spoil(0, fault_->kind);
-      if (computes()) series_.check(verdicts_);
+      spoil_received(bytes, "");
+      if (computes()) check_received();
       if (steps_) time_steps(laps, bytes, count);
     }
-  }
-
-  std::vector<runtime::Verdict> validate_repetition() override {
-    std::vector<runtime::Verdict> found{verdicts_.begin(), verdicts_.end()};
-    if (steps_) found.push_back(of_steps_);
-    return found;
   }
 
   /// The last messages again: they still stand where they arrived.
   std::vector<runtime::Verdict> validate() override {
     prepare_verdicts();
-    series_.check(verdicts_);
-    return {verdicts_.begin(), verdicts_.end()};
+    check_received();
+    return Exchanges::validate();
   }
+  std::vector<runtime::Verdict> validate_repetition() override { return Exchanges::validate(); }
 
  protected:
   [[nodiscard]] std::vector<std::string> steps() const override {
@@ -100,44 +86,26 @@ class EffectiveBandwidth : public Exchanges {
   }
 
  private:
-  [[nodiscard]] bool is_faulty_rank() const { return !fault_->rank || *fault_->rank == ranks().rank(); }
-
-  [[nodiscard]] bool spoils(const std::string& target) const {
-    return is_spoiled_ && fault_->target == target;
+  void check_received() {
+    for (std::size_t direction = 0; direction < kDirections; ++direction)
+      series_.check(direction, verdict(direction));
   }
 
-  void check_target() const {
-    using Kind = runtime::Fault::Kind;
-    const bool is_value = fault_->kind == Kind::kElement || fault_->kind == Kind::kScale ||
-                          fault_->kind == Kind::kZeros || fault_->kind == Kind::kStale;
-    const auto is_target = [&](const transport::Steps::Step& step) { return step.name == fault_->target; };
-    const bool is_step =
-        steps_ && (fault_->target == kKernel || std::ranges::any_of(steps_->each, is_target));
-    if (is_step && is_value) return;
-    throw bad_use(
-        fmt::format("--inject-fault names '{}'", fault_->target),
-        "leave out the target, as in lost@1, or spoil a step over the host: element, scale, zeros or "
-        "stale in kernel, read, message or write");
-  }
-
-  void prepare_verdicts() {
-    for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_}) {
-      verdict->checked = 0;
-      verdict->error = 0;
-      verdict->worst.reset();
-    }
+  void spoil_received(std::size_t bytes, const std::string& target) {
+    if (spoils(bytes, target)) series_.spoil([this](std::span<std::byte> message) { spoil(message); });
   }
 
   /// What the kernel has last written must be this call's value.
-  void check_touched(std::uint8_t value, const char* step) {
+  void check_touched(std::uint8_t value, std::size_t bytes, const char* step) {
     std::byte found{};
     steps_->touched.read(steps_->kernels.queue(0), &found, 1);
     steps_->kernels.queue(0).finish();
-    if (spoils(kKernel)) spoil_bytes({&found, 1}, fault_->kind);
-    ++of_steps_.checked;
+    if (spoils(bytes, kKernel)) spoil({&found, 1});
+    runtime::Verdict& verdict = of_steps();
+    ++verdict.checked;
     if (found == std::byte{value}) return;
-    ++of_steps_.error;
-    if (!of_steps_.worst) of_steps_.worst = {step, static_cast<double>(value), static_cast<double>(found)};
+    ++verdict.error;
+    if (!verdict.worst) verdict.worst = {step, static_cast<double>(value), static_cast<double>(found)};
   }
 
   /// What an exchange consists of, with a kernel before and after (section 5.1.2, Fig. 5.2). Each message has
@@ -145,7 +113,7 @@ class EffectiveBandwidth : public Exchanges {
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
     using Place = transport::Steps::Place;
     transport::Steps& steps = *steps_->steps;
-    series_.prepare(bytes, count, 2 * prepared_ + 1, computes());
+    series_.prepare(bytes, count, content(0, 0, bytes, /*is_of_steps=*/true).repetition, computes());
     for (const Place place : {Place::kSent, Place::kReceived}) {
       if (computes()) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
     }
@@ -157,13 +125,13 @@ class EffectiveBandwidth : public Exchanges {
       });
       if (!computes()) continue;
       if (place == Place::kArrived) {
-        if (spoils(name)) series_.spoil(0, fault_->kind);
-        series_.check(verdicts_);
+        spoil_received(bytes, name);
+        check_received();
         continue;
       }
       const std::span<std::byte> messages = steps.staged(place, series_.all_bytes());
-      if (spoils(name)) spoil_bytes(messages.first(bytes), fault_->kind);
-      series_.check_staged(messages, place == Place::kReceived, name + ": ", of_steps_);
+      if (spoils(bytes, name)) spoil(messages.first(bytes));
+      series_.check_staged(messages, place == Place::kReceived, name + ": ", of_steps());
     }
     touch(laps, kKernelAfter, bytes, count);
   }
@@ -173,19 +141,14 @@ class EffectiveBandwidth : public Exchanges {
     const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
     steps_->kernels.set(0, {{"value", value}});
     laps.time_each(lap_name(step, bytes), count, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
-    if (computes()) check_touched(value, step);
+    if (computes()) check_touched(value, bytes, step);
   }
 
-  std::optional<runtime::Fault> fault_;
   std::unique_ptr<transport::Transport> transport_;
   Series series_;
   std::optional<Steps> steps_;  ///< where they are wanted
   std::size_t usual_ = series_.is_on_host() ? kMessagesOfHosts : kMessagesOfDevices;  ///< messages in a row
-  std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
   std::uint32_t touches_ = 0;
-  bool is_spoiled_ = false;  ///< the fault is to be made in this repetition, above the transport
-  Verdicts verdicts_ = new_verdicts(kWrongBytes);
-  runtime::Verdict of_steps_;
 };
 
 }  // namespace

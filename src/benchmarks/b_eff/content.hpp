@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <span>
 
+#include "kernels/b_eff/content.h"
+
 namespace fabricmark::b_eff {
 
 /// What one message carries: bytes that depend on who sent it, when, and where in a series, so that a message
@@ -21,13 +23,12 @@ struct Content {
 
   /// Never kPoison: even a message of a single byte shows whether it has arrived.
   [[nodiscard]] std::uint8_t first() const {
-    const std::uint32_t mixed = sender * 101 + direction * 59 + repetition * 37 + place * 7 + bytes * 13;
-    return static_cast<std::uint8_t>(mixed % 251);
+    const std::uint32_t mixed =
+        sender * 101 + direction * 59 + repetition * 37 + place * B_EFF_NEXT_MESSAGE + bytes * 13;
+    return static_cast<std::uint8_t>(mixed % B_EFF_FIRST_BYTES);
   }
-  [[nodiscard]] std::uint8_t at(std::size_t i) const { return at(first(), i); }
-  /// The same for a first byte that is known already.
-  static std::uint8_t at(std::uint8_t first, std::size_t i) {
-    return static_cast<std::uint8_t>(first + i * 17 + (i >> 8) * 5 + (i >> 16) * 3 + (i >> 24) * 11);
+  [[nodiscard]] std::uint8_t at(std::size_t i) const {
+    return b_eff_byte(first(), static_cast<std::uint32_t>(i));
   }
 };
 
@@ -36,15 +37,18 @@ inline constexpr std::byte kPoison{0xFF};
 
 inline void fill(std::span<std::byte> bytes, const Content& content) {
   const std::uint8_t first = content.first();
-  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = std::byte{Content::at(first, i)};
+  for (std::size_t i = 0; i < bytes.size(); ++i)
+    bytes[i] = std::byte{b_eff_byte(first, static_cast<std::uint32_t>(i))};
 }
 
 /// Position of the first byte that is wrong, or the size when all are right; adds their number to `wrong`.
-inline std::size_t compare(std::span<const std::byte> bytes, const Content& content, std::size_t& wrong) {
+/// `start`: of these bytes in the message.
+inline std::size_t compare(std::span<const std::byte> bytes, const Content& content, std::size_t& wrong,
+                           std::size_t start = 0) {
   const std::uint8_t first = content.first();
   std::size_t first_wrong = bytes.size();
   for (std::size_t i = 0; i < bytes.size(); ++i) {
-    if (bytes[i] == std::byte{Content::at(first, i)}) continue;
+    if (bytes[i] == std::byte{b_eff_byte(first, static_cast<std::uint32_t>(start + i))}) continue;
     first_wrong = std::min(first_wrong, i);
     ++wrong;
   }

@@ -40,36 +40,22 @@ class EngineBandwidth final : public Exchanges {
         board_(context, network::Topology::circuits("none", ranks().size(), {})),
         kernels_(board_) {
     check_way_to_itself();
-    of_steps_.name = "steps of the engine";
-    of_steps_.measure = kWrongBytes;
+    require_target({});
     take_memory();
-  }
-
-  void prepare(int /*repetition*/) override {
-    ++prepared_;
-    verdicts_ = new_verdicts(kWrongBytes);
-    of_steps_.checked = 0;
-    of_steps_.error = 0;
-    of_steps_.worst.reset();
   }
 
   void execute(runtime::Laps& laps) override {
     for (const std::size_t bytes : sizes()) {
-      begin(bytes, 2 * prepared_);
+      begin(bytes, /*are_of_steps=*/false);
       time(laps, kExchange,
            [this](std::size_t place) { return board_.is_streaming() ? streamed(place) : buffered(place); });
       if (computes()) {
+        if (spoils(bytes)) spoil(message(received_[0], 0));
         for (std::size_t direction = 0; direction < kDirections; ++direction)
-          check(received_.at(direction), neighbour(1 - direction), direction, "", verdicts_.at(direction));
+          check(received_.at(direction), neighbour(1 - direction), direction, "", verdict(direction));
       }
       if (has_steps_) time_steps(laps, bytes);
     }
-  }
-
-  std::vector<runtime::Verdict> validate() override {
-    std::vector<runtime::Verdict> found{verdicts_.begin(), verdicts_.end()};
-    if (has_steps_) found.push_back(of_steps_);
-    return found;
   }
 
  protected:
@@ -118,24 +104,23 @@ class EngineBandwidth final : public Exchanges {
                   "start two or more, or give it a loop with --topology ring");
   }
 
-  /// Messages of this size and repetition: makes what is sent, and poisons what is received.
-  void begin(std::size_t bytes, std::uint32_t repetition) {
+  /// Messages of this size: makes what is sent, and poisons what is received.
+  void begin(std::size_t bytes, bool are_of_steps) {
     bytes_ = bytes;
-    repetition_ = repetition;
+    are_of_steps_ = are_of_steps;
     elements_ = up_to(bytes, kElementBytes) / kElementBytes;
     stride_ = up_to(bytes, sizeof(EngineWord));
     count_ = messages(stride_, kMessagesOfKernels);
     if (!computes()) stride_ = 0;  // all in one place: nobody looks
     for (std::size_t direction = 0; direction < kDirections && computes(); ++direction) {
       for (std::size_t place = 0; place < count_; ++place)
-        fill(message(sent_.at(direction), place), content(ranks().rank(), direction, place));
+        fill(message(sent_.at(direction), place), content_of(ranks().rank(), direction, place));
       std::ranges::fill(received_.at(direction).bytes().first(count_ * stride_), kPoison);
     }
   }
 
-  [[nodiscard]] Content content(int sender, std::size_t direction, std::size_t place) const {
-    return {static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction), repetition_,
-            static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes_)};
+  [[nodiscard]] Content content_of(int sender, std::size_t direction, std::size_t place) const {
+    return content(sender, direction, bytes_, are_of_steps_, place);
   }
   /// As it travels.
   [[nodiscard]] std::span<std::byte> message(const Memory& memory, std::size_t place) const {
@@ -154,7 +139,7 @@ class EngineBandwidth final : public Exchanges {
   void check(const Memory& memory, int sender, std::size_t direction, const std::string& step,
              runtime::Verdict& verdict) const {
     for (std::size_t place = 0; place < count_; ++place)
-      check_message(message(memory, place), content(sender, direction, place), step, verdict);
+      check_message({message(memory, place), content_of(sender, direction, place)}, step, verdict);
   }
 
   // Calls.
@@ -195,13 +180,13 @@ class EngineBandwidth final : public Exchanges {
   }
 
   void time_steps(runtime::Laps& laps, std::size_t bytes) {
-    begin(bytes, 2 * prepared_ + 1);
+    begin(bytes, /*are_of_steps=*/true);
     time(laps, kCall, [](std::size_t) { return Round{.groups = {{fm::accl_nop()}}}; });
     time(laps, kCopy, [this](std::size_t place) { return copied(place); });
     time(laps, kMessage, [this](std::size_t place) { return sent_alone(place); });
     if (!computes()) return;
-    check(received_[1], ranks().rank(), 1, "copy: ", of_steps_);
-    check(received_[0], neighbour(1), 0, "message: ", of_steps_);
+    check(received_[1], ranks().rank(), 1, "copy: ", of_steps());
+    check(received_[0], neighbour(1), 0, "message: ", of_steps());
   }
 
   // Who makes them.
@@ -293,13 +278,10 @@ class EngineBandwidth final : public Exchanges {
   std::vector<EngineWord> memory_;
   std::array<Memory, kDirections> sent_;
   std::array<Memory, kDirections> received_;
-  std::uint32_t prepared_ = 0;  ///< repetitions, the warm-up's too
-  Verdicts verdicts_ = new_verdicts(kWrongBytes);
-  runtime::Verdict of_steps_;
 
   // Of the part under way.
   std::size_t bytes_ = 0;
-  std::uint32_t repetition_ = 0;
+  bool are_of_steps_ = false;
   std::size_t elements_ = 0;
   std::size_t stride_ = 0;  ///< bytes from one message to the next
   std::size_t count_ = 0;
@@ -308,7 +290,6 @@ class EngineBandwidth final : public Exchanges {
 }  // namespace
 
 std::unique_ptr<runtime::Benchmark> make_engine(const runtime::Context& context) {
-  check_fault_of_messages(context);
   return std::make_unique<EngineBandwidth>(context);
 }
 

@@ -1,8 +1,13 @@
 #include "benchmarks/b_eff/exchanges.hpp"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
+#include <array>
+
+#include "base/error.hpp"
+#include "network/message_fault.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -14,11 +19,81 @@ double sent_bytes(std::size_t bytes) { return static_cast<double>(kDirections * 
 }  // namespace
 
 Exchanges::Exchanges(const runtime::Context& context)
-    : ranks_(context.ranks()),
+    : context_(context),
+      ranks_(context.ranks()),
       computes_(context.computes()),
       most_messages_(context.parameters().count("messages")) {
   for (std::size_t i = 0; i <= context.parameters().count("largest"); ++i)
     sizes_.push_back(std::size_t{1} << i);
+  verdicts_[0].name = "messages to the right";
+  verdicts_[1].name = "messages to the left";
+  of_steps_.name = "steps over " + context.parameters().text("transport");
+  for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_}) verdict->measure = kWrongBytes;
+}
+
+void Exchanges::prepare(int /*repetition*/) {
+  ++prepared_;
+  fault_ = context_.due_fault();
+  if (fault_ && network::message_fault(*fault_)) fault_.reset();  // the transport makes it
+  prepare_verdicts();
+}
+
+void Exchanges::prepare_verdicts() {
+  for (runtime::Verdict* verdict : {&verdicts_[0], &verdicts_[1], &of_steps_}) {
+    verdict->checked = 0;
+    verdict->error = 0;
+    verdict->worst.reset();
+  }
+}
+
+std::vector<runtime::Verdict> Exchanges::validate() {
+  std::vector<runtime::Verdict> found{verdicts_.begin(), verdicts_.end()};
+  if (!steps().empty()) found.push_back(of_steps_);
+  return found;
+}
+
+Content Exchanges::content(int sender, std::size_t direction, std::size_t bytes, bool is_of_steps,
+                           std::size_t place) const {
+  return {static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
+          2 * prepared_ + (is_of_steps ? 1 : 0), static_cast<std::uint32_t>(place),
+          static_cast<std::uint32_t>(bytes)};
+}
+
+void Exchanges::require_target(const std::vector<std::string>& targets) const {
+  const std::optional<runtime::Fault>& fault = context_.fault();
+  if (!fault || fault->target.empty()) return;
+  using Kind = runtime::Fault::Kind;
+  constexpr std::array kOfValues{Kind::kElement, Kind::kScale, Kind::kZeros, Kind::kStale};
+  const auto has = [](const auto& all, const auto& one) {
+    return std::ranges::find(all, one) != std::ranges::end(all);
+  };
+  if (has(targets, fault->target) && has(kOfValues, fault->kind)) return;
+  std::string remedy = "leave out the target, as in lost@1";
+  if (!targets.empty())
+    remedy +=
+        fmt::format(", or spoil a step: element, scale, zeros or stale in {}", fmt::join(targets, ", "));
+  throw bad_use(fmt::format("--inject-fault names '{}'", fault->target), remedy);
+}
+
+bool Exchanges::spoils(std::size_t bytes, const std::string& target) const {
+  return fault_ && fault_->target == target && (bytes == sizes_.back() || !target.empty());
+}
+
+void Exchanges::spoil(std::span<std::byte> message) const {
+  switch (fault_->kind) {
+    case runtime::Fault::Kind::kElement:
+      message[message.size() / 2] ^= std::byte{1};
+      break;
+    case runtime::Fault::Kind::kScale:
+      for (std::byte& byte : message) byte ^= std::byte{0x55};
+      break;
+    case runtime::Fault::Kind::kZeros:
+      std::ranges::fill(message, std::byte{0});
+      break;
+    default:
+      std::ranges::fill(message, kPoison);
+      break;
+  }
 }
 
 std::string Exchanges::lap_name(const std::string& operation, std::size_t bytes) {
@@ -31,14 +106,6 @@ std::size_t Exchanges::messages(std::size_t bytes, std::size_t usual) const {
 
 int Exchanges::neighbour(std::size_t direction) const {
   return (ranks_.rank() + (direction == 0 ? 1 : ranks_.size() - 1)) % ranks_.size();
-}
-
-Verdicts Exchanges::new_verdicts(const std::string& measure) {
-  Verdicts verdicts;
-  verdicts[0].name = "messages to the right";
-  verdicts[1].name = "messages to the left";
-  for (runtime::Verdict& verdict : verdicts) verdict.measure = measure;
-  return verdicts;
 }
 
 std::vector<runtime::Metric> Exchanges::metrics() const {
@@ -77,17 +144,21 @@ runtime::Metric Exchanges::latency(const std::string& operation, std::size_t byt
   return metric;
 }
 
-void check_message(std::span<const std::byte> message, const Content& content, const std::string& step,
-                   runtime::Verdict& verdict) {
+std::string place_of(const Content& content, std::size_t byte) {
+  return fmt::format("byte {} of message {} of {} bytes from rank {}", byte, content.place, content.bytes,
+                     content.sender);
+}
+
+void check_message(const Received& received, const std::string& step, runtime::Verdict& verdict) {
+  const auto& [bytes, content, start] = received;
   std::size_t wrong = 0;
-  const std::size_t first = compare(message, content, wrong);
-  verdict.checked += message.size();
+  const std::size_t first = compare(bytes, content, wrong, start);
+  verdict.checked += bytes.size();
   if (wrong == 0) return;
   verdict.error += static_cast<double>(wrong);
   if (verdict.worst) return;
-  verdict.worst = {fmt::format("{}byte {} of message {} of {} bytes from rank {}", step, first, content.place,
-                               content.bytes, content.sender),
-                   static_cast<double>(content.at(first)), static_cast<double>(message[first])};
+  verdict.worst = {step + place_of(content, start + first), static_cast<double>(content.at(start + first)),
+                   static_cast<double>(bytes[first])};
 }
 
 }  // namespace fabricmark::b_eff

@@ -22,11 +22,29 @@ inline constexpr std::size_t kMessagesOfKernels = 4;
 
 using Verdicts = std::array<runtime::Verdict, kDirections>;
 
-/// What all ways of the messages have in common: their sizes, how many are in a row, and what becomes of the
-/// times of the exchanges.
+/// Bytes that were received, from `start` of a message on, beside what they should be.
+struct Received {
+  std::span<const std::byte> bytes{};
+  Content content{};
+  std::size_t start = 0;
+};
+
+/// How verdicts name a byte.
+std::string place_of(const Content& content, std::size_t byte);
+
+/// Compares all bytes and adds to a verdict. `step`: in front of the place.
+void check_message(const Received& received, const std::string& step, runtime::Verdict& verdict);
+
+/// What is the same over all transports: the messages' sizes, contents and verdicts, how many are in a row,
+/// faults of values, and what becomes of the times of the exchanges.
 class Exchanges : public runtime::Benchmark {
  public:
   explicit Exchanges(const runtime::Context& context);
+
+  void prepare(int repetition) override;
+  std::vector<runtime::Verdict> validate_repetition() override { return validate(); }
+  /// Of each direction, and of the steps where there are any.
+  std::vector<runtime::Verdict> validate() override;
 
   /// Bandwidth and latency of the exchange of each size; the latency of each of steps() behind them.
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override;
@@ -51,20 +69,34 @@ class Exchanges : public runtime::Benchmark {
   [[nodiscard]] bool computes() const { return computes_; }
   /// Rank to the right (0) or to the left (1).
   [[nodiscard]] int neighbour(std::size_t direction) const;
-  /// One for each direction, without anything found.
-  static Verdicts new_verdicts(const std::string& measure);
+  /// The messages of a part: the first of a repetition, or the second, which are of the steps.
+  [[nodiscard]] Content content(int sender, std::size_t direction, std::size_t bytes,
+                                bool is_of_steps = false, std::size_t place = 0) const;
+  [[nodiscard]] runtime::Verdict& verdict(std::size_t direction) { return verdicts_.at(direction); }
+  [[nodiscard]] runtime::Verdict& of_steps() { return of_steps_; }
+  /// Without anything found.
+  void prepare_verdicts();
+  /// Throws Error (bad use) where `--inject-fault` has a target that is none of these, or makes no value of
+  /// it wrong.
+  void require_target(const std::vector<std::string>& targets) const;
+  /// Whether `--inject-fault` is to make values wrong in this repetition, at this target, of messages of this
+  /// size: the longest ones.
+  [[nodiscard]] bool spoils(std::size_t bytes, const std::string& target = "") const;
+  /// Makes received bytes wrong as the fault says.
+  void spoil(std::span<std::byte> message) const;
 
  private:
   [[nodiscard]] runtime::Metric latency(const std::string& operation, std::size_t bytes) const;
 
+  const runtime::Context& context_;
   runtime::Communicator& ranks_;
   bool computes_;
   std::size_t most_messages_;
   std::vector<std::size_t> sizes_;
+  std::uint32_t prepared_ = 0;           ///< repetitions, the warm-up's too
+  std::optional<runtime::Fault> fault_;  ///< of values, in this repetition
+  Verdicts verdicts_;
+  runtime::Verdict of_steps_;
 };
-
-/// Compares all bytes of a message and adds to a verdict. `step`: in front of the place.
-void check_message(std::span<const std::byte> message, const Content& content, const std::string& step,
-                   runtime::Verdict& verdict);
 
 }  // namespace fabricmark::b_eff

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.hpp"
+#include "benchmarks/b_eff/channel_pairs.hpp"
 #include "kernels/b_eff/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
 
 namespace fabricmark::b_eff {
@@ -11,34 +12,26 @@ namespace {
 
 namespace hls = ::b_eff_kernels;
 
-template <int Width>
-class Pairs final : public ChannelPairs {
+template <int Bytes>
+class BoardPairs final : public ChannelPairs {
  public:
-  using Word = hls::word<Width>;
+  using Word = hls::word<Bytes>;
 
-  explicit Pairs(board::Board& board) : board_(board), pairs_{Pair(board, 0), Pair(board, 1)} {}
+  explicit BoardPairs(const runtime::Context& context)
+      : board_(context, network::ring(context.ranks().size(), kChannelsOfPair)),
+        pairs_{Pair(board_, 0), Pair(board_, 1)} {}
 
-  void start(const std::array<std::uint32_t, kDirections>& seeds, std::uint32_t words,
-             std::uint32_t messages) override {
-    messages_ = messages;
-    dataflow::Host& host = board_.host();
-    for (std::size_t number = 0; number < kDirections; ++number) {
-      Pair& pair = pairs_.at(number);
-      pair.chunk = {};
-      pair.found = {};
-      host.start("send_messages", {}, hls::send<Width>, pair.forwarded, pair.even.out, pair.odd.out,
-                 seeds.at(number), words, messages);
-      host.start("receive_messages", {}, hls::receive<Width>, pair.even.in, pair.odd.in, pair.forwarded,
-                 words, messages, &pair.chunk, pair.found.data());
-    }
+  [[nodiscard]] std::size_t word_bytes() const override { return Bytes; }
+
+  void time(runtime::Laps& laps, const std::string& lap, const ChannelMessages& messages) override {
+    board_.time(
+        laps, lap, [&] { start(messages); }, messages.messages, board::Counted::kKernels);
   }
 
-  [[nodiscard]] ChannelsReceived received(std::size_t number, std::uint32_t seed) const override {
+  [[nodiscard]] ChannelsReceived received(std::size_t number) override {
     const Pair& pair = pairs_.at(number);
-    Word expected = pair.chunk;  // its first lanes were looked at when it came
-    for (int lane = hls::first_lane; lane < Width; ++lane) expected.value[lane] = hls::lane_of(seed, lane);
-    const bool is_right = std::ranges::equal(expected.value, pair.chunk.value);
-    return {pair.found[0], pair.found[1], pair.found[2], is_right};
+    const std::span<const std::byte> last = std::as_bytes(std::span(pair.last));
+    return {{last.begin(), last.end()}, pair.found[0], pair.found[1], pair.found[2]};
   }
 
  private:
@@ -48,26 +41,39 @@ class Pairs final : public ChannelPairs {
           odd(board.open<Word>(kChannelsOfPair * number + 1)) {}
     dataflow::Link<Word> even;
     dataflow::Link<Word> odd;
-    fm::stream<Word> forwarded{"forwarded"};
-    Word chunk{};
+    fm::stream<int> arrived{"arrived"};
+    std::array<Word, kChannelsOfPair> last{};
     std::array<unsigned int, 3> found{};
   };
 
-  board::Board& board_;
+  void start(const ChannelMessages& messages) {
+    for (std::size_t number = 0; number < kDirections; ++number) {
+      Pair& pair = pairs_.at(number);
+      pair.last = {};
+      pair.found = {};
+      board_.host().start("send_messages", {}, hls::send<Bytes>, pair.arrived, pair.even.out, pair.odd.out,
+                          messages.sent.at(number), messages.words, messages.messages);
+      board_.host().start("receive_messages", {}, hls::receive<Bytes>, pair.even.in, pair.odd.in,
+                          pair.arrived, messages.received.at(number), messages.words, messages.messages,
+                          pair.last.data(), pair.found.data());
+    }
+  }
+
+  board::Board board_;
   std::array<Pair, kDirections> pairs_;
-  std::uint32_t messages_ = 0;
 };
 
 }  // namespace
 
-std::unique_ptr<ChannelPairs> make_channel_pairs(board::Board& board, std::int64_t width) {
+std::unique_ptr<ChannelPairs> make_board_pairs(const runtime::Context& context) {
+  const std::int64_t width = context.parameters().integer("channel_width");
   switch (width) {
     case 4:
-      return std::make_unique<Pairs<4>>(board);
+      return std::make_unique<BoardPairs<16>>(context);
     case 8:
-      return std::make_unique<Pairs<8>>(board);
+      return std::make_unique<BoardPairs<32>>(context);
     case 16:
-      return std::make_unique<Pairs<16>>(board);
+      return std::make_unique<BoardPairs<64>>(context);
     default:
       throw bad_use(fmt::format("no kernel of b_eff has channels of {} elements", width),
                     "choose --channel-width 4, 8 or 16");

@@ -5,7 +5,6 @@
 #include <memory>
 #include <vector>
 
-#include "base/interface.hpp"
 #include "benchmarks/b_eff/exchanges.hpp"
 #include "board/accl/call.hpp"
 #include "board/board.hpp"
@@ -14,34 +13,8 @@
 
 namespace fabricmark::b_eff {
 
-// kernels.cpp alone has the kernels of kernels/b_eff/dataflow.cpp; these are their hosts' side.
-
-/// Channels of a pair of kernels: c'_n of Meyer 2024, eq. 4.3.
-inline constexpr int kChannelsOfPair = 2;
-
-/// What the receive kernel of a pair found.
-struct ChannelsReceived {
-  std::uint32_t wrong_words = 0;
-  std::uint32_t message = 0;  ///< of the first one
-  std::uint32_t word = 0;     ///< within it
-  bool is_chunk_right = false;
-};
-
-/// Pairs of a send and a receive kernel of a board, one for each neighbour: that of direction 0 has the
-/// channels to the next device (ports 0, 1), that of 1 those to the one before (ports 2, 3).
-class ChannelPairs : public Interface {
- public:
-  /// Starts both for `messages` of `words` words on each channel. `seeds`: of the chunk that each sends
-  /// first.
-  virtual void start(const std::array<std::uint32_t, kDirections>& seeds, std::uint32_t words,
-                     std::uint32_t messages) = 0;
-  /// Once they have ended; `seed`: of the chunk that has to be the last one.
-  [[nodiscard]] virtual ChannelsReceived received(std::size_t pair, std::uint32_t seed) const = 0;
-};
-
-/// `width`: elements of 4 bytes in a word of a channel. Throws Error (2) for one that no kernel was built
-/// for.
-std::unique_ptr<ChannelPairs> make_channel_pairs(board::Board& board, std::int64_t width);
+// kernels.cpp alone has the kernels of kernels/b_eff/dataflow.cpp; this is their hosts' side, as
+// channel_pairs.hpp is.
 
 /// A word of the streams between kernels and an engine.
 using EngineWord = fm::words<unsigned int, 16>;

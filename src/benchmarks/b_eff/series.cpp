@@ -55,16 +55,12 @@ std::array<transport::Message, kDirections> Series::receives(std::size_t place) 
 
 void Series::exchange(std::size_t place) { transport_.exchange(sends(place), receives(place)); }
 
-void Series::check(Verdicts& verdicts) {
-  for (std::size_t direction = 0; direction < kDirections; ++direction) {
-    runtime::Verdict& verdict = verdicts[direction];
-    const std::span<std::byte> used = view(*incoming_, direction);
-    if (is_staged(*incoming_)) incoming_->read(offset(direction, 0), used);
-    for (std::size_t place = 0; place < count_; ++place) {
-      check_message(used.subspan(place * bytes_, bytes_), neighbour(1 - direction), direction, place, "",
-                    verdict);
-    }
-  }
+void Series::check(std::size_t direction, runtime::Verdict& verdict) {
+  const std::span<std::byte> used = view(*incoming_, direction);
+  if (is_staged(*incoming_)) incoming_->read(offset(direction, 0), used);
+  for (std::size_t place = 0; place < count_; ++place)
+    check_message(used.subspan(place * bytes_, bytes_), neighbour(1 - direction), direction, place, "",
+                  verdict);
 }
 
 void Series::check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
@@ -83,31 +79,14 @@ void Series::check_message(std::span<const std::byte> message, int sender, std::
                            std::size_t place, const std::string& step, runtime::Verdict& verdict) const {
   const Content content{static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
                         repetition_, static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes_)};
-  b_eff::check_message(message, content, step, verdict);
+  b_eff::check_message({message, content}, step, verdict);
 }
 
-void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind) {
-  switch (kind) {
-    case runtime::Fault::Kind::kElement:
-      message[message.size() / 2] ^= std::byte{1};
-      break;
-    case runtime::Fault::Kind::kScale:
-      for (std::byte& byte : message) byte ^= std::byte{0x55};
-      break;
-    case runtime::Fault::Kind::kZeros:
-      std::ranges::fill(message, std::byte{0});
-      break;
-    default:
-      std::ranges::fill(message, kPoison);
-      break;
-  }
-}
-
-void Series::spoil(std::size_t direction, runtime::Fault::Kind kind) {
+void Series::spoil(const std::function<void(std::span<std::byte>)>& change) {
   std::vector<std::byte> message(bytes_);
-  incoming_->read(offset(direction, 0), message);
-  spoil_bytes(message, kind);
-  incoming_->write(offset(direction, 0), message);
+  incoming_->read(offset(0, 0), message);
+  change(message);
+  incoming_->write(offset(0, 0), message);
 }
 
 }  // namespace fabricmark::b_eff

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <array>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,9 +10,6 @@
 #include "transport/transport.hpp"
 
 namespace fabricmark::b_eff {
-
-/// Makes the bytes of a message wrong as the fault says.
-void spoil_bytes(std::span<std::byte> message, runtime::Fault::Kind kind);
 
 /// Messages of one size in a row, to both neighbours at once. Each has a place of its own in the buffers,
 /// which is poisoned before and compared byte by byte after, outside of the timing; the next is sent when the
@@ -29,13 +27,13 @@ class Series {
   /// Messages to and from both neighbours, for transports whose steps are taken one by one.
   [[nodiscard]] std::array<transport::Message, kDirections> sends(std::size_t place) const;
   [[nodiscard]] std::array<transport::Message, kDirections> receives(std::size_t place) const;
-  /// Compares all received bytes and adds to the verdict of each direction.
-  void check(Verdicts& verdicts);
+  /// Compares all bytes that were received in a direction and adds to its verdict.
+  void check(std::size_t direction, runtime::Verdict& verdict);
   /// Compares messages that lie as `sends` or `receives` of each place, one place behind the other.
   void check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
                     runtime::Verdict& verdict) const;
-  /// Spoils the first received message of a direction, after it arrived.
-  void spoil(std::size_t direction, runtime::Fault::Kind kind);
+  /// Changes the first received message to the right, after it arrived.
+  void spoil(const std::function<void(std::span<std::byte>)>& change);
   /// Whether the messages lie in the host's memory.
   [[nodiscard]] bool is_on_host() const { return !is_staged(*outgoing_); }
   /// Bytes of the messages of one place, and of all.
