@@ -137,10 +137,11 @@ class Spoilt:
 
 
 # Without a choice of ways, whose messages at the start would be counted.
-WHOLE = ("--staging", "private", "--chunk-bytes", 0)
+WHOLE = ("--staging", "private", "--chunk-bytes", 0, "--serial-bytes", 0)
 HALOS = {
     "a bit of the last byte": Spoilt("flip"),
     "a bit of the first byte": Spoilt("first", rank=1),
+    "over the host": Spoilt("flip", words=("--transport", "host")),
     "zeros": Spoilt("zero"),
     "halves in each other's places": Spoilt("halves"),
     "the message before": Spoilt("stale"),
@@ -151,7 +152,7 @@ HALOS = {
     "of the base kernel": Spoilt("flip", words=("--variant", "base")),
     "of emulated boards": Spoilt("flip", words=("--variant", "dataflow")),
 }
-SOME = {"a bit of the first byte", "the one before that"}
+SOME = {"a bit of the first byte", "the one before that", "over the host"}
 
 
 @pytest.mark.usefixtures("spoiling")
