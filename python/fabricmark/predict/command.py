@@ -10,7 +10,7 @@ import typer
 from fabricmark import models, systems
 from fabricmark.base import choices, kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import collectives, extrapolate, options, picture, points, settings, view
+from fabricmark.predict import collectives, credit_link, extrapolate, options, picture, points, settings, view
 from fabricmark.predict.points import Case
 from fabricmark.systems import choice, files, local_machine
 
@@ -31,7 +31,9 @@ HELP = {
 
 
 def predict(
-    name: Annotated[str, choices.benchmark("The benchmark.")],
+    name: Annotated[
+        str, choices.benchmark("The benchmark, a collective operation, or credit_link.", credit_link.NAME)
+    ],
     system: Annotated[
         str | None,
         typer.Option(
@@ -63,6 +65,19 @@ def predict(
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
+    if name == credit_link.NAME:
+        others = {
+            "--system": system, "--transport": transport, "--board": board, "--bitstream-id": bitstream_id,
+            "--program": program, "--reach": reach, "--enough": enough, "--from": from_files, "--mesh": mesh,
+            "--plot": plot_file, "--closed-form": closed_form, "--sensitivity": sensitivity,
+            "--beyond": beyond,
+        }  # fmt: skip
+        for option in (one for one, value in others.items() if value):
+            raise FabricmarkError(
+                f"{option} with {name}", "its values are given by --set, --sweep and --profile"
+            )
+        credit_link.show(options.settings(given_words or []), options.sweeps(sweep or []), profile, csv_file)
+        return
     collective = None
     if models.find(name) is None:
         collective = collectives.operation(name)
