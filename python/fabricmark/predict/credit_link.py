@@ -88,11 +88,11 @@ def _texts(sweep: options.Sweep) -> list[str]:
             f"--sweep {sweep.name}: no whole number of {NAME}", f"sweep over one of {allowed}"
         )
     if sweep.name == SIZE:
-        ends = [collectives.bytes_of(text, f"--sweep {SIZE}") for text in (sweep.first, sweep.last)]
+        first, last = (collectives.bytes_of(text, f"--sweep {SIZE}") for text in (sweep.first, sweep.last))
     else:
-        ends = [_whole(sweep.name, text, COUNTS[sweep.name]) for text in (sweep.first, sweep.last)]
+        first, last = (_whole(sweep.name, text, COUNTS[sweep.name]) for text in (sweep.first, sweep.last))
     step = _whole(sweep.name, sweep.step, (1, 2**50)) if sweep.step else None
-    return [str(one) for one in options.values(*ends, step, sweep.factor, True, sweep.name)]
+    return [str(one) for one in options.values(first, last, step, sweep.factor, True, sweep.name)]
 
 
 def _figures(words: Mapping[str, str], profile: str) -> list[Figure]:
