@@ -1,0 +1,93 @@
+#include "network/credit_link/duplex_cycle_link.hpp"
+
+#include <span>
+
+namespace fabricmark::credit_link {
+
+namespace {
+
+constexpr unsigned kHeaderBits = 128;
+
+bool is_data(const Flit* flit) { return flit != nullptr && !flit->first; }
+
+}  // namespace
+
+Wire::Wire(unsigned width_bits, std::size_t latency, const Disturbance& disturbance)
+    : slots_(latency),
+      width_bits_(width_bits),
+      disturbance_(disturbance),
+      disturbs_(disturbance.frame_loss > 0 || disturbance.bit_error > 0 || !disturbance.losses.empty()),
+      draw_(disturbance.seed) {}
+
+bool Wire::loses_frame() {
+  const bool is_told = disturbance_.losses.contains(frames_++);
+  const bool is_drawn =
+      disturbance_.frame_loss > 0 && std::bernoulli_distribution(disturbance_.frame_loss)(draw_);
+  if (is_told || is_drawn) ++lost_frames_;
+  return is_told || is_drawn;
+}
+
+/// A header is what its bits say afterwards.
+void Wire::flip_a_bit(Flit& flit) {
+  const auto bit = std::uniform_int_distribution<unsigned>(0, width_bits_ - 1)(draw_);
+  ++wrong_flits_;
+  if (!flit.first) {
+    flit.word ^= std::uint64_t{1} << (NumberedWords::kBits + bit % (64 - NumberedWords::kBits));
+    return;
+  }
+  auto bytes = pack(flit.header);
+  if (bit >= 8 * bytes.size()) return;
+  bytes[bit / 8] = static_cast<std::uint8_t>(bytes[bit / 8] ^ 1U << bit % 8);
+  const auto header = unpack(std::span(bytes).first(width_bits_ == kHeaderBits ? 16 : bytes.size()));
+  flit.is_header = header.has_value();
+  if (header) flit.header = *header;
+}
+
+void Wire::put(const Flit* flit) {
+  Slot& slot = slots_[at_];
+  if (slot.is_there && is_data(&slot.flit)) --data_flits_;
+  slot.is_there = flit != nullptr;
+  if (flit != nullptr) {
+    slot.flit = *flit;
+    if (disturbs_) {
+      if (flit->first) is_losing_ = loses_frame();
+      slot.is_there = !is_losing_;
+      if (slot.is_there && disturbance_.bit_error > 0 &&
+          std::bernoulli_distribution(disturbance_.bit_error)(draw_))
+        flip_a_bit(slot.flit);
+    }
+    if (slot.is_there && is_data(flit)) ++data_flits_;
+  }
+  at_ = at_ + 1 == slots_.size() ? 0 : at_ + 1;
+}
+
+std::uint32_t NumberedWords::crc(std::uint32_t before, std::uint64_t word) const {
+  std::array<std::uint8_t, sizeof(word)> bytes{};
+  for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(word >> 8 * i);
+  return crc32(before, bytes);
+}
+
+DuplexCycleLink::DuplexCycleLink(const LinkParameters& parameters, std::size_t latency,
+                                 const Disturbance& there, const Disturbance& back)
+    : latency_(latency),
+      // The check sum of payloads costs time, and tells something only where bits may be wrong.
+      ends_{LinkEnd(parameters, there.bit_error + back.bit_error > 0 ? &words_ : nullptr),
+            LinkEnd(parameters, there.bit_error + back.bit_error > 0 ? &words_ : nullptr)},
+      wires_{Wire(parameters.width_bits, latency, there), Wire(parameters.width_bits, latency, back)} {}
+
+DuplexCycleLink::Cycle DuplexCycleLink::step(LinkEnd::Input first, LinkEnd::Input second) {
+  first.received = wires_[1].out();
+  second.received = wires_[0].out();
+  const Cycle cycle{{ends_[0].step(first), ends_[1].step(second)}};
+  const std::array<bool, 2> ready{first.wire_ready, second.wire_ready};
+  for (std::size_t i = 0; i < 2; ++i) {
+    const Flit* const sent = cycle.ends[i].sent;
+    wires_[i].put(ready[i] ? sent : nullptr);
+    const Flit* const shown = ends_[i].shown();
+    shown_data_[i] = is_data(shown) ? 1 : 0;
+  }
+  ++now_;
+  return cycle;
+}
+
+}  // namespace fabricmark::credit_link
