@@ -85,8 +85,7 @@ TEST(CreditLinkRandom, WithoutKeepAliveALostFrameCanHangTheLink) {
   EXPECT_GT(hangs, 0);
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// epochs
+// Epochs.
 
 TEST(CreditLinkEpochs, ALinkThatFallsComesUpAgainAndKeepsItsOrder) {
   LinkParameters parameters;
@@ -148,8 +147,7 @@ TEST(CreditLinkEpochs, AnEndWithoutAPeerGoesDown) {
   EXPECT_EQ(end.step({}).sent, nullptr);
 }
 
-// ------------------------------------------------------------------------------------------------------
-// quiet cycles
+// Quiet cycles.
 
 /// Two links with the same inputs, one of which leaves out what it may.
 TEST(CreditLinkQuiet, CyclesThatAreLeftOutChangeNothing) {

@@ -35,8 +35,7 @@ std::unique_ptr<LinkRun> full_speed(unsigned packet, unsigned receive, std::size
   return run;
 }
 
-// ---------------------------------------------------------------------------------------------- reference
-// points
+// Reference points.
 
 TEST(CreditLink, FullPacketsCostOneHeader) {
   for (const auto& [packet, rate] :
@@ -159,8 +158,7 @@ TEST(CreditLink, CreditsComeBackEveryPacket) {
   EXPECT_NEAR(cycles_between_credits(true) / fast, 2, 0.02);
 }
 
-// -------------------------------------------------------------------------------------------------- the
-// thesis' rule
+// The thesis' rule.
 
 /// Both send 20 words, then stream, and both sinks stop for 3000 cycles.
 bool comes_to_its_end(bool by_flit) {
@@ -180,8 +178,7 @@ TEST(CreditLink, CreditByTheFlitHangsAndByThePacketDoesNot) {
   EXPECT_TRUE(comes_to_its_end(false));
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// headers
+// Headers.
 
 TEST(CreditLinkHeader, HasItsFieldsWhereTheyBelong) {
   Header header;
@@ -235,8 +232,7 @@ TEST(CreditLinkHeader, TypesThatAreNoneAreRefused) {
   }
 }
 
-// ---------------------------------------------------------------------------------------------------------
-// parameters
+// Parameters.
 
 std::string refusal(LinkParameters parameters) {
   try {

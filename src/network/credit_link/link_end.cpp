@@ -43,7 +43,7 @@ LinkEnd::Output LinkEnd::step(const Input& input) {
   return output;
 }
 
-// ------------------------------------------------------------------------------------------------- sending
+// Sending.
 
 /// Whether a header without data is due.
 bool LinkEnd::must_speak() const {
@@ -163,7 +163,7 @@ void LinkEnd::close_packet(bool last, std::uint8_t tail) {
   open_ = idle_ = open_crc_ = 0;
 }
 
-// ----------------------------------------------------------------------------------------------- receiving
+// Receiving.
 
 void LinkEnd::take_place() {
   receive_read_ = after(receive_read_, receive_.size());
@@ -285,7 +285,7 @@ void LinkEnd::take_back() {
   unseen_ = 0;
 }
 
-// ------------------------------------------------------------------------------------------------- epochs
+// Epochs.
 
 void LinkEnd::end_cycle(bool link_fell) {
   if (must_resync_ || link_fell) {
@@ -332,7 +332,7 @@ void LinkEnd::begin_epoch(bool link_fell) {
   }
 }
 
-// --------------------------------------------------------------------------------------------- quiet cycles
+// Quiet cycles.
 
 std::uint64_t LinkEnd::quiet_cycles() const {
   constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
