@@ -36,7 +36,8 @@ LinkEnd::Output LinkEnd::step(const Input& input) {
   if (input.source_valid && !accepts) ++counters_.stalled_source;
   packetise(input, accepts);
   if (input.sink_ready && output.sink_valid) take_place();
-  if (window_ > 0 && --window_ == 0) errors_ = 0;
+  if (window_ > 0) --window_;
+  if (window_ == 0) errors_ = 0;
   if (input.received != nullptr && input.link_up && state_ != State::kDown) receive(*input.received);
   end_cycle(was_up_ && !input.link_up);
   was_up_ = input.link_up;

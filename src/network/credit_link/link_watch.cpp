@@ -67,8 +67,8 @@ void LinkWatch::look_at_progress(std::size_t sender, bool takes, bool sink_ready
   const LinkEnd& from = link_.end(sender);
   const bool may_go_on = link_.is_agreed() && from.has_closed_packet() && sink_ready && wires_ready && !takes;
   without_[sender] = may_go_on ? without_[sender] + 1 : 0;
-  const std::uint64_t longest =
-      2 * link_.latency() + 2 * from.parameters().packet_flits + from.parameters().keepalive + 16;
+  const std::uint64_t packet = from.parameters().packet_flits;
+  const std::uint64_t longest = 2 * link_.latency() + 2 * packet + from.parameters().keepalive + 16;
   require(disturbs() || without_[sender] <= longest, "a closed packet waits for ever", sender);
 }
 
