@@ -35,7 +35,7 @@ RUN := $(FABRICMARK) run all $(if $(RUNTIME),--runtime $(RUNTIME))
 # Ranks of one process on a device, as the processes of MPI would wait for each other on the cores that compute.
 MICRO := $(FABRICMARK) run micro $(if $(RUNTIME),--runtime $(RUNTIME))
 
-CXX_FILES := find $(wildcard src tests bench kernels docs) -type f \
+CXX_FILES := find $(wildcard src tests bench kernels docs rtl) -type f \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cl' -o -name '*.h' \) -print0
 
 # Not a rule with a target: make would look for the file before the set-up may have removed it.
@@ -49,7 +49,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full test-rtl bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
@@ -117,8 +117,12 @@ test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
 	$(IN_VENV) $(SHORT_SLICES) ctest --test-dir build/release -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
 	$(SHORT_SLICES) .venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --no-loadscope-reorder --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
+	echo "not among these: the RTL (make test-rtl)"; \
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
+
+test-rtl: setup-also-rtl  ## the RTL of the credit link, cycle by cycle beside its model (Verilator, yosys)
+	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS)
 
 install: programs  ## programs, kernels, systems and the command, below PREFIX
 	@mkdir -p $(LOGS); $(IN_VENV) cmake --install build/release --prefix "$(abspath $(PREFIX))" >$(LOGS)/install.log || { cat $(LOGS)/install.log; exit 1; }; \

@@ -362,7 +362,7 @@ def forget_moved_builds() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="setup.py", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--also", choices=("bench", "dev"), help="also what such targets of make need")
+    parser.add_argument("--also", choices=("bench", "dev", "rtl"), help="also what such targets of make need")
     parser.add_argument("--skip-system", action="store_true", help="make .venv only, check nothing else")
     parser.add_argument("--build-only", action="store_true", help="only what compiling needs")
     parser.add_argument("--environment", action="store_true", help="only print shell variables for OpenCL")

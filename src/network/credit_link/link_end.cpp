@@ -234,7 +234,9 @@ void LinkEnd::receive_packet(const Header& header) {
   is_discarding_ = !is_of_now || gap < 0;
   if (!is_of_now) return;
   has_heard_packet_ = true;
-  if (static_cast<std::int16_t>(header.freed - freed_by_peer_) > 0) freed_by_peer_ = header.freed;
+  const bool is_newer = static_cast<std::int16_t>(header.freed - freed_by_peer_) > 0;
+  const bool was_sent = static_cast<std::int16_t>(sent_ - header.freed) >= 0;
+  if (is_newer && was_sent) freed_by_peer_ = header.freed;
   if (gap < 0) return;
   counters_.lost_flits += static_cast<std::uint64_t>(gap);
   if (parameters_.fault != LinkFault::kGapNotFreed) freed_ = static_cast<std::uint16_t>(freed_ + gap);
