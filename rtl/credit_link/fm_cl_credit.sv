@@ -4,6 +4,7 @@
 module fm_cl_credit (
     input  wire         clk,
     input  wire         rst,
+    input  wire  [15:0] cfg_receive,
     input  wire  [15:0] cfg_credit,
     input  wire  [15:0] cfg_keepalive,
     input  wire  [ 4:0] fault,
@@ -46,7 +47,9 @@ module fm_cl_credit (
   assign gap = counts ? difference : 16'd0;
   wire older = 16'(rx_freed - freed_by_peer) >= 16'h8000;
   wire [15:0] sent_now = sent + (take_data && !draining && fault != 5'd3 ? 16'd1 : 16'd0);
-  wire never_sent = 16'(sent_now - rx_freed) >= 16'h8000;
+  // What lay in the peer's buffer when the epoch began was not sent in it, and comes back all the same.
+  wire [15:0] beyond_sent = rx_freed - sent_now;
+  wire can_be = $signed(beyond_sent) <= $signed(cfg_receive - peer_depth);
   wire speaks = take_header || take_credit_only;
 
   always_ff @(posedge clk) begin
@@ -54,7 +57,7 @@ module fm_cl_credit (
     owes <= (owes && !speaks) || owe_header;
     if (speaks && !(fault == 5'd10 && take_credit_only)) told <= freed;
     sent <= sent_now;
-    if (rx_packet && !older && !never_sent) freed_by_peer <= rx_freed;
+    if (rx_packet && !older && can_be) freed_by_peer <= rx_freed;
     if (counts && fault != 5'd11) expected <= rx_sent;
     else if (rx_data) expected <= expected + 16'd1;
     freed <= freed + (take_place ? (fault == 5'd5 ? 16'd2 : 16'd1) : 16'd0) + (fault == 5'd4 ? 16'd0 : gap) +

@@ -78,7 +78,7 @@ module fm_cl_end #(
   );
 
   fm_cl_credit totals (
-      .clk, .rst, .cfg_credit, .cfg_keepalive, .fault, .resync, .becomes_ready, .draining, .take_header,
+      .clk, .rst, .cfg_receive, .cfg_credit, .cfg_keepalive, .fault, .resync, .becomes_ready, .draining, .take_header,
       .take_credit_only, .take_data, .rx_packet, .rx_sent, .rx_freed, .rx_data, .take_place, .taken_back, .owe_header,
       .peer_depth, .credit, .must_speak, .sent, .freed, .gap, .duplicate
   );

@@ -56,6 +56,9 @@ module fm_credit_link #(
     if (RX < D + D_CU - 1 || TXB < 2 * D || D_CU < 1 || D_CU > D) begin : g_refused
       fm_credit_link_needs_RX_of_D_plus_D_CU_minus_1_and_TXB_of_2_D refused ();
     end
+    if (RX > 32767 || TXB > 32767) begin : g_too_deep
+      fm_credit_link_needs_RX_and_TXB_of_32767_at_most refused ();
+    end
   endgenerate
 
   fm_cl_end #(

@@ -114,6 +114,34 @@ TEST(CreditLinkEpochs, ALinkThatFallsComesUpAgainAndKeepsItsOrder) {
   EXPECT_EQ(link.end(0).waiting() + link.end(1).fill(), 0U);
 }
 
+/// What lies in the buffer at the start of an epoch was not sent in it, but its places are credits when it is
+/// taken.
+TEST(CreditLinkEpochs, ABufferThatIsFullWhenTheLinkFallsIsOfUseAgain) {
+  for (const unsigned receive : {63U, 64U, 100U, 512U}) {
+    LinkParameters parameters;
+    parameters.receive_flits = receive;
+    parameters.keepalive = 400;
+    DuplexCycleLink link(parameters, 30);
+    LinkWatch watch(link);
+    std::uint64_t words = 0;
+    for (std::uint64_t cycle = 0; cycle < 20000; ++cycle) {
+      LinkEnd::Input first;
+      LinkEnd::Input second;
+      first.source_valid = cycle < 15000;
+      first.source_word = words;
+      first.link_up = cycle < 3000 || cycle >= 3100;
+      second.sink_ready = cycle < 500 || cycle >= 5000;
+      const auto step = link.step(first, second);
+      if (first.source_valid && step.ends[0].source_ready) ++words;
+      watch.look(first, second, step);
+    }
+    watch.look_at_rest();
+    EXPECT_EQ(watch.violation(), "") << receive;
+    EXPECT_GT(words, 3000U) << receive;
+    EXPECT_EQ(watch.delivered(1), words) << receive;
+  }
+}
+
 TEST(CreditLinkEpochs, ManyBadHeadersBeginOne) {
   LinkEnd end({});
   Flit sync;

@@ -262,7 +262,7 @@ TEST(CreditLink, ParametersThatCannotWorkAreRefusedInOneLine) {
   EXPECT_NE(with([](LinkParameters& p) { p.packet_flits = 40000; }), "");
   EXPECT_NE(with([](LinkParameters& p) { p.transmit_flits = 63; }), "");
   EXPECT_NE(with([](LinkParameters& p) { p.credit_flits = 33; }), "");
-  EXPECT_NE(with([](LinkParameters& p) { p.receive_flits = 32769; }), "");
+  EXPECT_NE(with([](LinkParameters& p) { p.receive_flits = 32768; }), "");
   EXPECT_NE(with([](LinkParameters& p) { p.timeout = 0; }), "");
   EXPECT_NE(with([](LinkParameters& p) { p.sync_interval = 0; }), "");
   EXPECT_NE(with([](LinkParameters& p) { p.resync_errors = 0; }), "");

@@ -235,8 +235,10 @@ void LinkEnd::receive_packet(const Header& header) {
   if (!is_of_now) return;
   has_heard_packet_ = true;
   const bool is_newer = static_cast<std::int16_t>(header.freed - freed_by_peer_) > 0;
-  const bool was_sent = static_cast<std::int16_t>(sent_ - header.freed) >= 0;
-  if (is_newer && was_sent) freed_by_peer_ = header.freed;
+  // What lay in the peer's buffer when the epoch began was not sent in it, and comes back all the same.
+  const int beyond_sent = static_cast<std::int16_t>(header.freed - sent_);
+  const bool can_be = beyond_sent <= static_cast<int>(parameters_.receive_flits) - peer_depth_;
+  if (is_newer && can_be) freed_by_peer_ = header.freed;
   if (gap < 0) return;
   counters_.lost_flits += static_cast<std::uint64_t>(gap);
   if (parameters_.fault != LinkFault::kGapNotFreed) freed_ = static_cast<std::uint16_t>(freed_ + gap);

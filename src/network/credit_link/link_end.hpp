@@ -60,7 +60,7 @@ class LinkEnd {
   [[nodiscard]] std::uint8_t peer_epoch() const { return peer_epoch_; }
   /// Data flits that may leave.
   [[nodiscard]] int credit() const {
-    return static_cast<int>(peer_depth_) - static_cast<std::uint16_t>(sent_ - freed_by_peer_) +
+    return static_cast<int>(peer_depth_) - static_cast<std::int16_t>(sent_ - freed_by_peer_) +
            (parameters_.fault == LinkFault::kCreditOneTooMany ? 1 : 0);
   }
   [[nodiscard]] std::uint16_t freed() const { return freed_; }

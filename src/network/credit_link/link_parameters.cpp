@@ -8,7 +8,7 @@ namespace fabricmark::credit_link {
 
 namespace {
 
-constexpr unsigned kDeepest = 1U << 15U;  // totals are 16 bits, and their differences signed
+constexpr unsigned kDeepest = (1U << 15U) - 1;  // credits are a signed number of 16 bits
 
 void require(bool holds, const std::string& cause, const std::string& remedy) {
   if (!holds) throw bad_use(cause, remedy);
