@@ -34,7 +34,7 @@ GRIDS = {
     ("fft", "none"): ({"data_type": "float"}, {"batch": SIZES, **MANY}),
     ("gemm", "none"): ({}, {"size": SIZES, **MANY}),
     ("ptrans", "host"): ({}, {"size": SIZES, "devices": SQUARES, "bitstream.clock": CLOCKS}),
-    ("ptrans", "channels"): ({}, {"size": SIZES, "devices": SQUARES, "network.clock_hz": CLOCKS}),
+    ("ptrans", "channels"): ({}, {"size": SIZES, "devices": SQUARES, "network.links.clock": CLOCKS}),
     ("hpl", "host"): ({}, {"size": SIZES, "devices": SQUARES, "bitstream.clock": CLOCKS}),
     ("hpl", "channels"): ({}, {"size": SIZES, "devices": SQUARES, "bitstream.clock": CLOCKS}),
     ("b_eff", "host"): (

@@ -355,6 +355,17 @@ def test_each_build_reads_the_kernels_of_its_own_sources(tmp_path, monkeypatch):
         pass
 
 
+def test_the_grids_of_the_models_have_axes_that_there_are(monkeypatch):
+    """Names of values change; the first value of each axis is enough to meet all of them."""
+    from cases import models
+
+    first = {key: (more, {name: axis[:1] for name, axis in axes.items()})
+             for key, (more, axes) in models.GRIDS.items()}  # fmt: skip
+    monkeypatch.setattr(models, "GRIDS", first)
+    for benchmark, transport in first:
+        assert models.evaluations(benchmark, transport) > 0
+
+
 def test_the_cases_say_what_they_run():
     """Every program of the suite is met by one of them."""
     import importlib
