@@ -124,12 +124,14 @@ REFUSED = {
     "receive_depth=62": "both ends can wait for each other with a receive depth of 62 flits; choose at least",
     "credit_interval=64": "credits come back each 64 flits, later than a packet or the latency; choose",
     "loss=1": "loss=1: no share of frames; write 0 to below 1",
-    "packet=0": "packet=0: no such number; write 1 to 32768",
+    "packet=0": "packet=0: no such number; write 1 to 32767",
     "clock=5": "write for example 300 MHz",
     "link_latency=fast": "link_latency=fast",
     "link_latency=1h": "cycles; give at most",
     "depth=5": "credit_link has no parameter depth; use one of link_latency, clock",
     "size=0": "size=0: no number of bytes",
+    f"timeout={'9' * 5000}": "no such number; write 1 to",  # more digits than Python reads
+    f"link_latency={'9' * 5000}": "no such number; write 0 to",
 }
 
 

@@ -14,7 +14,8 @@ from fabricmark.systems import sourced_value
 NAME = "credit_link"
 SIZE, DEFAULT_BYTES = "size", 1 << 20
 LATENCY, CLOCK, LOSS, WIDTH = "link_latency", "clock", "loss", "width"
-MOST_DEPTH = 2**15  # totals are of 16 bits
+MOST_DEPTH = 2**15 - 1  # credits are a signed number of 16 bits
+MOST_CYCLES = 2**24
 # That of Mondigo 2020, section 2.3.3: two bundled lanes of Serial Lite III, 365 ns at 225 MHz.
 USUAL = CreditLink(
     latency=82, packet=32, receive_depth=512, credit_interval=32, timeout=64, keep_alive=0, overhead=1,
@@ -46,17 +47,19 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
     """
     if len(sweeps) > 1:
         raise FabricmarkError(f"{NAME} is swept over one parameter", "give one --sweep")
-    axis = [(sweeps[0].name, text) for text in _texts(sweeps[0])] if sweeps else []
-    if axis and axis[0][0] in words:
-        raise FabricmarkError(f"{axis[0][0]} is set and swept", "leave out one of them")
-    every = [_figures({**words, **dict([one])}, profile) for one in axis] or [_figures(words, profile)]
+    swept = [one.name for one in sweeps]
+    texts = [[text] for text in _texts(sweeps[0])] if sweeps else [[]]  # of each line, as many as are swept
+    for name in swept:
+        if name in words:
+            raise FabricmarkError(f"{name} is set and swept", "leave out one of them")
+    every = [_figures({**words, **dict(zip(swept, one, strict=True))}, profile) for one in texts]
     out = terminal.console()
     terminal.title(out, [NAME, "modelled", f"profile {profile}"])
-    if axis:
-        columns = [Column(axis[0][0], key=True), *(Column(_heading(one), right=True) for one in every[0])]
+    if swept:
+        columns = [Column(swept[0], key=True), *(Column(_heading(one), right=True) for one in every[0])]
         rows = [
-            [text, *(terminal.number(one.value) for one in figures)]
-            for (_, text), figures in zip(axis, every, strict=True)
+            [*text, *(terminal.number(one.value) for one in figures)]
+            for text, figures in zip(texts, every, strict=True)
         ]
         terminal.show(out, columns, rows)
     else:
@@ -69,10 +72,10 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
         rows = [[one.name, terminal.number(one.value), one.unit, one.law] for one in every[0]]
         terminal.show(out, columns, rows)
     if file is not None:
-        fields = [*([axis[0][0]] if axis else []), "figure", "value", "unit", "kind"]
+        fields = [*swept, "figure", "value", "unit", "kind"]
         table = [
-            [*([axis[place][1]] if axis else []), one.name, one.value, one.unit, "modelled"]
-            for place, figures in enumerate(every) for one in figures
+            [*text, one.name, one.value, one.unit, "modelled"]
+            for text, figures in zip(texts, every, strict=True) for one in figures
         ]  # fmt: skip
         paths.write_atomically(file, cells.as_csv([fields, *table]))
 
@@ -135,9 +138,8 @@ def link_of(words: Mapping[str, str], profile: str) -> tuple[CreditLink, int]:
     if LOSS in words:
         link = replace(link, loss=_share(words[LOSS]))
     _check(link)
-    return link, collectives.bytes_of(
-        words[SIZE], f"{SIZE}={words[SIZE]}"
-    ) if SIZE in words else DEFAULT_BYTES
+    size = collectives.bytes_of(words[SIZE], f"{SIZE}={words[SIZE]}") if SIZE in words else DEFAULT_BYTES
+    return link, size
 
 
 def _check(link: CreditLink) -> None:
@@ -155,7 +157,10 @@ def _check(link: CreditLink) -> None:
 
 def _whole(name: str, text: str, bounds: tuple[int, int]) -> int:
     digits = text.strip()
-    if not (digits.isascii() and digits.isdigit()) or not bounds[0] <= int(digits) <= bounds[1]:
+    if (
+        not (digits.isascii() and digits.isdigit() and len(digits) < 20)
+        or not bounds[0] <= int(digits) <= bounds[1]
+    ):
         raise FabricmarkError(f"{name}={text}: no such number", f"write {bounds[0]} to {bounds[1]}")
     return int(digits)
 
@@ -176,12 +181,11 @@ def _quantity(name: str, text: str, dimension: str) -> float:
 
 def _cycles(text: str, clock: float) -> int:
     """A latency as it is, or of a time the cycles of the clock."""
-    most = 2**24
-    cycles = (
-        int(text) if text.isascii() and text.isdigit() else round(_quantity(LATENCY, text, "seconds") * clock)
-    )
-    if cycles > most:
-        raise FabricmarkError(f"{LATENCY}={text}: {cycles} cycles", f"give at most {most}")
+    if text.isascii() and text.isdigit():
+        return _whole(LATENCY, text, (0, MOST_CYCLES))
+    cycles = round(_quantity(LATENCY, text, "seconds") * clock)
+    if cycles > MOST_CYCLES:
+        raise FabricmarkError(f"{LATENCY}={text}: {cycles} cycles", f"give at most {MOST_CYCLES}")
     return cycles
 
 
