@@ -1,4 +1,4 @@
-// Check sums and the header of a credit link; included inside of modules that define W.
+// What both halves of an end compute; included inside of modules that define W, and AW, the bits of a place.
 
 // CRC-16/CCITT-FALSE over bits 111:0, byte 0 first, of each byte the highest bit first.
 function automatic [15:0] header_crc(input [111:0] bits);
@@ -26,4 +26,9 @@ function automatic [31:0] payload_crc(input [31:0] so_far, input [W-1:0] bits);
     end
     payload_crc = ~payload_crc;
   end
+endfunction
+
+// The next place of a buffer of that size.
+function automatic [AW-1:0] after(input [AW-1:0] place, input [15:0] size);
+  after = 16'(place) + 16'd1 == size ? {AW{1'b0}} : place + 1'b1;
 endfunction

@@ -43,8 +43,8 @@ module fm_cl_rx #(
     output logic           bad_payload,
     output logic           overflow
 );
-  `include "fm_cl_functions.svh"
   localparam integer AW = RXD <= 2 ? 1 : $clog2(RXD);
+  `include "fm_cl_functions.svh"
   localparam logic [7:0] FULL = 8'(W / 8 - 1);
 
   logic [W+8:0] buffer[0:RXD-1];  // last, tail, data
@@ -95,9 +95,6 @@ module fm_cl_rx #(
   wire [15:0] fill_now = fill_left + {15'd0, writes} - taken_back;
   assign told_depth = cfg_receive - fill_now;  // at the start of a new epoch
 
-  function automatic [AW-1:0] after(input [AW-1:0] place, input [15:0] size);
-    after = 16'(place) + 16'd1 == size ? {AW{1'b0}} : place + 1'b1;
-  endfunction
   function automatic [AW-1:0] back(input [AW-1:0] place, input [15:0] count, input [15:0] size);
     back = AW'(16'(place) >= count ? 16'(place) - count : 16'(place) + size - count);
   endfunction

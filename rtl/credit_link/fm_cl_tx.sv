@@ -40,9 +40,9 @@ module fm_cl_tx #(
     output logic           accepts,
     output logic           stalled
 );
-  `include "fm_cl_functions.svh"
   localparam logic [1:0] READY = 2'd1, DATA = 2'd2;
   localparam integer AW = TXB <= 2 ? 1 : $clog2(TXB);
+  `include "fm_cl_functions.svh"
   localparam logic [7:0] FULL = 8'(W / 8 - 1);
 
   // The bytes of a last word - 1.
@@ -52,10 +52,6 @@ module fm_cl_tx #(
       bytes_of = 8'hFF;
       for (i = 0; i < W / 8; i = i + 1) bytes_of = bytes_of + {7'd0, keep[i]};
     end
-  endfunction
-
-  function automatic [AW-1:0] after(input [AW-1:0] place, input [15:0] size);
-    after = 16'(place) + 16'd1 == size ? {AW{1'b0}} : place + 1'b1;
   endfunction
 
   logic [W-1:0] buffer[0:TXB-1];

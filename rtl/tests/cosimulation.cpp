@@ -14,27 +14,23 @@
 #include <vector>
 
 #include "Vfm_cl_end.h"
+#include "base/random_bits.hpp"
 #include "network/credit_link/link_end.hpp"
 
 namespace {
 
 using namespace fabricmark::credit_link;
+using fabricmark::mixed_bits;
 
 constexpr unsigned kBytes = FABRICMARK_WIDTH / 8;
 using Bytes = std::array<std::uint8_t, kBytes>;
-
-std::uint64_t mix(std::uint64_t value) {
-  value = (value ^ value >> 30U) * 0xbf58476d1ce4e5b9U;
-  value = (value ^ value >> 27U) * 0x94d049bb133111ebU;
-  return value ^ value >> 31U;
-}
 
 /// The bytes of a word; bits 48 and above say which bit of it is wrong, and one more.
 Bytes bytes_of(std::uint64_t word) {
   Bytes bytes;
   const std::uint64_t number = word & 0xFFFFFFFFFFFFU;
   for (unsigned i = 0; i < kBytes / 8; ++i) {
-    const std::uint64_t part = mix(number * 16 + i);
+    const std::uint64_t part = mixed_bits(number * 16 + i);
     std::memcpy(&bytes[8 * i], &part, 8);
   }
   const std::uint64_t wrong = word >> 48U;
@@ -272,7 +268,7 @@ bool run(std::uint64_t seed, unsigned fault, std::uint64_t& cycles) {
       offers[i] = offers[i] || (words[i] < settings.words && draws(settings.offers));
       input.source_valid = offers[i];
       input.source_word = words[i];
-      input.source_last = mix(words[i]) % settings.frame == 0;
+      input.source_last = mixed_bits(words[i]) % settings.frame == 0;
       input.source_tail = static_cast<std::uint8_t>(words[i] % kBytes);
       input.sink_ready = draws(settings.takes);
       input.wire_ready = draws(settings.ready);

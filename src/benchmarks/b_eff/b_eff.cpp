@@ -60,7 +60,7 @@ class EffectiveBandwidth final : public Exchanges {
   void execute(runtime::Laps& laps) override {
     for (const std::size_t bytes : sizes()) {
       const std::size_t count = messages(bytes, usual_);
-      series_.prepare(bytes, count, content(0, 0, bytes).repetition, computes());
+      series_.prepare(bytes, count, series_number(/*is_of_steps=*/false), computes());
       laps.time_each(lap_name(kExchange, bytes), count, [&](std::size_t place) { series_.exchange(place); });
       spoil_received(bytes, "");
       if (computes()) check_received();
@@ -113,7 +113,7 @@ class EffectiveBandwidth final : public Exchanges {
   void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
     using Place = transport::Steps::Place;
     transport::Steps& steps = *steps_->steps;
-    series_.prepare(bytes, count, content(0, 0, bytes, /*is_of_steps=*/true).repetition, computes());
+    series_.prepare(bytes, count, series_number(/*is_of_steps=*/true), computes());
     for (const Place place : {Place::kSent, Place::kReceived}) {
       if (computes()) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
     }

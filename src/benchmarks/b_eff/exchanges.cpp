@@ -55,8 +55,7 @@ std::vector<runtime::Verdict> Exchanges::validate() {
 Content Exchanges::content(int sender, std::size_t direction, std::size_t bytes, bool is_of_steps,
                            std::size_t place) const {
   return {static_cast<std::uint32_t>(sender), static_cast<std::uint32_t>(direction),
-          2 * prepared_ + (is_of_steps ? 1 : 0), static_cast<std::uint32_t>(place),
-          static_cast<std::uint32_t>(bytes)};
+          series_number(is_of_steps), static_cast<std::uint32_t>(place), static_cast<std::uint32_t>(bytes)};
 }
 
 void Exchanges::require_target(const std::vector<std::string>& targets) const {

@@ -69,7 +69,11 @@ class Exchanges : public runtime::Benchmark {
   [[nodiscard]] bool computes() const { return computes_; }
   /// Rank to the right (0) or to the left (1).
   [[nodiscard]] int neighbour(std::size_t direction) const;
-  /// The messages of a part: the first of a repetition, or the second, which are of the steps.
+  /// What a content calls repetition: each has exchanges, and behind them perhaps steps.
+  [[nodiscard]] std::uint32_t series_number(bool is_of_steps) const {
+    return 2 * prepared_ + (is_of_steps ? 1 : 0);
+  }
+  /// Of a message of the exchanges or of the steps.
   [[nodiscard]] Content content(int sender, std::size_t direction, std::size_t bytes,
                                 bool is_of_steps = false, std::size_t place = 0) const;
   [[nodiscard]] runtime::Verdict& verdict(std::size_t direction) { return verdicts_.at(direction); }
