@@ -10,6 +10,8 @@ from common import OwnRuns, Row, Settings, program, run_program
 BAR = 5e6
 LEAST_PACKETS = 1e6  # a second, of a long message over TCP
 LEAST_WORDS = 20e6  # at least, through one link
+LEAST_WORDS_BY_CYCLE = 2e6  # the same where a credit link is stepped by cycle
+LEAST_STEPS = 50e6  # a second, of the ends of such a link
 MOST_CHANGE = 100e-9  # s, from a kernel to another
 MOST_BYTES = 4e9  # of 64 devices in a process
 REPETITIONS = 3
@@ -60,6 +62,13 @@ def kernel_rows(settings: Settings) -> list[Row]:
     runs = [kernels() for _ in range(settings.pairs)]
     wanted = [
         ("words", "dataflow, one link: millions of words of 64 B a second", 1e6, LEAST_WORDS, 1),
+        (
+            "words_by_cycle",
+            "dataflow, one credit link by cycle: millions of words of 64 B a second",
+            1e6,
+            LEAST_WORDS_BY_CYCLE,
+            1,
+        ),
         ("change_seconds", "dataflow, from a kernel to another: ns", 1e-9, MOST_CHANGE, -1),
         ("bytes_of_64_devices", "dataflow, a process with 64 devices: GB", 1e9, MOST_BYTES, -1),
     ]

@@ -1,5 +1,6 @@
 #include "network/flow_control.hpp"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <span>
@@ -74,7 +75,8 @@ class XonXoff final : public FlowControl {
 
 [[noreturn]] void refuse_flow(const std::string& text) {
   throw bad_use("flow control '" + text + "' is not known",
-                "write none:PLACES, credit, credit:N or xon-xoff:HIGH,LOW,HEADROOM");
+                "write none:PLACES, credit, credit:N, xon-xoff:HIGH,LOW,HEADROOM or "
+                "credit-link[:D,RX,DCU[,TIMEOUT]]");
 }
 
 /// As many numbers as `values` has, with commas between them and nothing else.
@@ -89,6 +91,15 @@ bool read_numbers(std::string_view text, std::span<std::size_t> values) {
     text.remove_prefix(1);
   }
   return false;
+}
+
+FlowSettings::OfCreditLink credit_link_settings(const std::string& text, std::string_view numbers) {
+  std::array<std::size_t, 4> values{};
+  const auto has_timeout = std::ranges::count(numbers, ',') == 3;
+  const std::span said(values.data(), has_timeout ? 4 : 3);
+  if (!read_numbers(numbers, said) || std::ranges::find(said, std::size_t{0}) != said.end())
+    refuse_flow(text);
+  return {values[0], values[1], values[2], values[3]};
 }
 
 }  // namespace
@@ -132,6 +143,9 @@ FlowSettings flow_settings(const std::string& text) {
     settings.high = values[0];
     settings.low = values[1];
     settings.headroom = values[2];
+  } else if (name == "credit-link") {
+    settings.kind = FlowSettings::Kind::kCreditLink;
+    if (colon != std::string::npos) settings.credit_link = credit_link_settings(text, numbers);
   } else {
     refuse_flow(text);
   }
@@ -152,6 +166,9 @@ std::unique_ptr<FlowControl> make_flow_control(const FlowSettings& settings) {
         throw bad_use("the low mark of xon-xoff is not below the high one", "let 0 <= LOW < HIGH");
       }
       return std::make_unique<XonXoff>(settings.high, settings.low, settings.headroom);
+    case FlowSettings::Kind::kCreditLink:
+      throw bad_use("a credit link is not a flow control of one direction",
+                    "use it between devices that a cable joins");
   }
   throw std::logic_error("a kind of flow control without a class");
 }

@@ -10,9 +10,10 @@ namespace fabricmark::network {
 /// What keeps the sender of a link from sending more than its receiver can store.
 struct FlowSettings {
   enum class Kind {
-    kNone,    ///< nothing: what finds no place is lost
-    kCredit,  ///< a word leaves against a credit, which comes back when the word was taken
-    kXonXoff  ///< the receiver says stop at `high` words and go at `low`
+    kNone,       ///< nothing: what finds no place is lost
+    kCredit,     ///< a word leaves against a credit, which comes back when the word was taken
+    kXonXoff,    ///< the receiver says stop at `high` words and go at `low`
+    kCreditLink  ///< packets whose headers carry credits, cycle by cycle (src/network/credit_link/)
   };
   Kind kind = Kind::kCredit;
   std::size_t places = 0;    ///< kNone: of the receiver's buffer
@@ -20,10 +21,17 @@ struct FlowSettings {
   std::size_t high = 0;      ///< kXonXoff [words]
   std::size_t low = 0;       ///< kXonXoff [words]
   std::size_t headroom = 0;  ///< kXonXoff: places above `high`, for words that are under way
+  /// kCreditLink, in flits and cycles; 0: as the link has it otherwise.
+  struct OfCreditLink {
+    std::size_t packet = 0;   ///< D, data flits of a packet
+    std::size_t receive = 0;  ///< RX, depth of the receive buffer
+    std::size_t update = 0;   ///< D_CU: credits come back when so many were freed
+    std::size_t timeout = 0;  ///< an open packet closes so many cycles after its last word
+  } credit_link{};
 };
 
-/// Reads "none:PLACES", "credit", "credit:N" or "xon-xoff:HIGH,LOW,HEADROOM". Throws Error (2) with these
-/// forms.
+/// Reads "none:PLACES", "credit", "credit:N", "xon-xoff:HIGH,LOW,HEADROOM" or
+/// "credit-link[:D,RX,DCU[,TIMEOUT]]". Throws Error (2) with these forms.
 FlowSettings flow_settings(const std::string& text);
 
 /// Flow control of one direction of a link: its sender's and its receiver's end, each stepped by the cycles
@@ -71,7 +79,8 @@ class FlowControl {
   std::uint64_t overruns_ = 0;
 };
 
-/// Throws Error (2) for settings that cannot work, such as a low mark above the high one.
+/// Throws Error (2) for settings that cannot work, such as a low mark above the high one, and for a credit
+/// link, whose two directions are one machine.
 std::unique_ptr<FlowControl> make_flow_control(const FlowSettings& settings);
 
 }  // namespace fabricmark::network

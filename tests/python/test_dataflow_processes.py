@@ -33,7 +33,7 @@ def run(launcher: list[str], *arguments: str) -> subprocess.CompletedProcess:
     )
 
 
-@pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300"])
+@pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300", "credit-link:4,12,4,20"])
 @repeated
 def test_modelled_time_is_the_same_in_every_run(flow, launcher, is_repeated):
     expected = run([], flow).stdout
@@ -42,7 +42,7 @@ def test_modelled_time_is_the_same_in_every_run(flow, launcher, is_repeated):
         assert run(launcher, flow).stdout == expected
 
 
-@pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300"])
+@pytest.mark.parametrize("flow", ["credit:10", "xon-xoff:8,2,300", "credit-link:4,12,4,20"])
 @pytest.mark.parametrize("how", ["meet", "late"])
 @repeated
 def test_hosts_that_wait_for_each_other_change_nothing(flow, launcher, how, is_repeated):

@@ -117,6 +117,34 @@ def test_a_fault_of_values_is_found(programs, case):
     ROWS[case.benchmark].check_found(done, kind_of(case.fault))
 
 
+FLOW = ("--flow", "credit-link:8,40,8,16")  # so small that the credits are used up
+OVER_THE_LINK = "channels"
+
+
+@pytest.mark.parametrize("benchmark", ROWS)
+def test_a_credit_link_between_boards_gives_the_same_results(programs, benchmark):
+    row, started = ROWS[benchmark], programs.of(benchmark)
+    words = programs.words(
+        next(one for one in CASES if (one.benchmark, one.transport) == (benchmark, OVER_THE_LINK))
+    )
+    done = started.valid(*words, *FLOW)
+    row.check_valid(done)
+    if row.digest:
+        assert digest(row, done) == programs.reference(benchmark, data_type_of(words))
+    if benchmark != "shallow_water":  # whose halos are hidden behind its elements
+        plain = started.valid(*words)
+        assert samples(done.document) != samples(plain.document), "its headers take time"
+
+
+@pytest.mark.parametrize("kind", ["flipped", "lost"])
+@pytest.mark.parametrize("benchmark", ROWS)
+def test_a_fault_is_found_over_a_credit_link(programs, benchmark, kind):
+    row = ROWS[benchmark]
+    fault = next(one for one in row.faults if kind_of(one) == kind)
+    words = (*row.words.split(), *programs.systems.words(OVER_THE_LINK), *row.faulty_streams[0].split())
+    row.check_found(programs.of(benchmark).run(*words, *FLOW, "--inject-fault", fault), kind)
+
+
 # The table ------------------------------------------------------------------------------------------------
 
 

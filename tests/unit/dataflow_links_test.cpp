@@ -248,9 +248,10 @@ Outcomes apart(int devices, const FlowSettings& flow) {
 }
 
 const FlowSettings kXonXoff{.kind = FlowSettings::Kind::kXonXoff, .high = 8, .low = 2, .headroom = 300};
+const FlowSettings kCreditLink{.kind = FlowSettings::Kind::kCreditLink, .credit_link = {4, 12, 4, 20}};
 
 TEST(DataflowLinks, ModelledTimeIsTheSameWithAnyNumberOfWorkers) {
-  for (const FlowSettings& flow : {FlowSettings{.credits = 10}, kXonXoff}) {
+  for (const FlowSettings& flow : {FlowSettings{.credits = 10}, kXonXoff, kCreditLink}) {
     const Outcomes expected = ring(5, 1, flow, std::nullopt);
     EXPECT_NE(expected.results[0], expected.results[1]);
     for (const int workers : {1, 2, 8}) {
@@ -261,7 +262,7 @@ TEST(DataflowLinks, ModelledTimeIsTheSameWithAnyNumberOfWorkers) {
 }
 
 TEST(DataflowLinks, ModelledTimeIsTheSameInOtherProcesses) {
-  for (const FlowSettings& flow : {FlowSettings{.credits = 10}, kXonXoff}) {
+  for (const FlowSettings& flow : {FlowSettings{.credits = 10}, kXonXoff, kCreditLink}) {
     const Outcomes expected = ring(4, 1, flow, std::nullopt);
     for (int round = 0; round < kRuns; ++round) EXPECT_EQ(apart(4, flow), expected);
   }

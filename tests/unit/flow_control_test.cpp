@@ -102,13 +102,22 @@ TEST(FlowControl, ReadsItsSettings) {
   EXPECT_EQ(marks.high, 8U);
   EXPECT_EQ(marks.low, 2U);
   EXPECT_EQ(marks.headroom, 5U);
+  EXPECT_EQ(flow_settings("credit-link").credit_link.packet, 0U);
+  const FlowSettings::OfCreditLink link = flow_settings("credit-link:16,128,8").credit_link;
+  EXPECT_EQ(link.packet, 16U);
+  EXPECT_EQ(link.receive, 128U);
+  EXPECT_EQ(link.update, 8U);
+  EXPECT_EQ(link.timeout, 0U);
+  EXPECT_EQ(flow_settings("credit-link:16,128,8,40").credit_link.timeout, 40U);
   for (const char* const wrong :
        {"", "credits", "credit:", "credit:0", "credit:-1", "credit:1x", "none", "none:", "xon-xoff",
-        "xon-xoff:1", "xon-xoff:8,2", "xon-xoff:8,2,5,1", "xon-xoff:8 2 5", "credit:99999999999999999999"}) {
+        "xon-xoff:1", "xon-xoff:8,2", "xon-xoff:8,2,5,1", "xon-xoff:8 2 5", "credit-link:", "credit-link:1,2",
+        "credit-link:1,2,0", "credit-link:1,2,3,4,5", "credit-links", "credit:99999999999999999999"}) {
     EXPECT_THROW(flow_settings(wrong), Error) << wrong;
   }
   EXPECT_THROW(make_flow_control(xon_xoff(4, 4, 1)), Error);
   EXPECT_THROW(make_flow_control(credits(0)), Error);
+  EXPECT_THROW(make_flow_control(flow_settings("credit-link")), Error);
 }
 
 TEST(FlowControl, NoTextBreaksTheReader) {

@@ -24,12 +24,6 @@ ChannelCounters Channel::counters() const {
   return {writer_.done, reader_.done, decided_ ? decided_->overruns() : 0, writer_.stalled, reader_.stalled};
 }
 
-void Channel::control(const network::FlowSettings& flow, const Place& from, const Place& to) {
-  decided_ = std::make_unique<DecidedLink>(*this, flow, timing_.word_time, timing_.latency,
-                                           timing_.back_latency, from, to);
-  is_watched_ = true;
-}
-
 void Channel::spoil(network::MessageFault fault) {
   if (!spoiled_) spoiled_ = std::make_unique<SpoiledWords>();
   spoiled_->strike(fault);

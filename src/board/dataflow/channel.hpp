@@ -6,13 +6,15 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "board/dataflow/channel_trace.hpp"
-#include "board/dataflow/decided_link.hpp"
 #include "board/dataflow/kernel.hpp"
+#include "board/dataflow/link_direction.hpp"
 #include "board/dataflow/peers.hpp"
 #include "board/dataflow/spoiled_words.hpp"
+#include "network/message_fault.hpp"
 #include "network/time.hpp"
 
 namespace fabricmark::dataflow {
@@ -61,8 +63,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   }
   /// Most words that wait.
   [[nodiscard]] std::size_t places() const { return decided_ ? decided_->places() : timing_.depth; }
-  /// Flow control other than credits, between two places.
-  void control(const network::FlowSettings& flow, const Place& from, const Place& to);
+  /// Flow control other than credits whose times follow from each other. To be said before its first use.
+  void control(std::unique_ptr<LinkDirection> decided) {
+    decided_ = std::move(decided);
+    is_watched_ = true;
+  }
   /// Of a link: the devices of its writer and its reader.
   void join(int from, int to) {
     from_ = from;
@@ -199,7 +204,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Time leaves_ = 0;          // when the link is free again
   std::vector<Time> ready_;  // [place]: arrival of its word
   std::vector<Time> freed_;  // [place]: when its writer may use it
-  std::unique_ptr<DecidedLink> decided_;
+  std::unique_ptr<LinkDirection> decided_;
   std::unique_ptr<SpoiledWords> spoiled_;
   std::unique_ptr<ChannelTrace> trace_;  // null before a kernel with a trace takes an end
 };

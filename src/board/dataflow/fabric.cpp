@@ -11,13 +11,38 @@
 
 #include "base/error.hpp"
 #include "board/dataflow/deadlock.hpp"
+#include "board/dataflow/decided_link.hpp"
 
 namespace fabricmark::dataflow {
 
 namespace {
 
+constexpr std::uint64_t kMostFlits = 1U << 30U;  // more than any buffer may have
+
 /// Of what processes send each other.
 enum class Record : std::uint8_t { kWords, kMessage };
+
+CreditCable::Cost credit_cable_cost(const LinkCost& link) {
+  CreditCable::Cost cost;
+  cost.cycle = network::from_seconds(1 / link.clock_hz);
+  const Time latency = network::from_seconds(link.latency_seconds);
+  cost.latency =
+      std::max<std::uint64_t>(static_cast<std::uint64_t>((latency + cost.cycle - 1) / cost.cycle), 1);
+  const auto& said = link.flow.credit_link;
+  const auto or_else = [](std::size_t value, std::uint64_t other) {
+    return static_cast<unsigned>(std::min<std::uint64_t>(value > 0 ? value : other, kMostFlits));
+  };
+  credit_link::LinkParameters& own = cost.link;
+  constexpr double kBitsOfByte = 8;
+  own.width_bits = static_cast<unsigned>(link.width_bytes * kBitsOfByte);
+  own.packet_flits = or_else(said.packet, own.packet_flits);
+  own.receive_flits = or_else(said.receive, own.receive_flits);
+  own.credit_flits = or_else(said.update, std::min<std::uint64_t>(own.packet_flits, cost.latency));
+  own.timeout = or_else(said.timeout, own.timeout);
+  own.latency = cost.latency;
+  own = credit_link::checked(own);
+  return cost;
+}
 
 }  // namespace
 
@@ -99,6 +124,24 @@ ChannelTiming Fabric::link_timing(std::size_t word_bytes) const {
   return {cost.flow.credits > 0 ? cost.flow.credits : round_trip, word, latency, latency};
 }
 
+std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& from, const Place& to) {
+  const network::FlowSettings& flow = settings_.link.flow;
+  const ChannelTiming& timing = channel.timing();
+  if (flow.kind == network::FlowSettings::Kind::kCredit) return nullptr;
+  if (flow.kind != network::FlowSettings::Kind::kCreditLink) {
+    return std::make_unique<DecidedLink>(channel, flow, timing.word_time, timing.latency, timing.back_latency,
+                                         from, to);
+  }
+  const network::Port sender{from.device, from.port};
+  const network::Port receiver{to.device, to.port};
+  const CreditCable::Cost cost = credit_cable_cost(settings_.link);
+  std::shared_ptr<CreditCable>& cable = cables_[std::minmax(sender, receiver)];
+  const bool is_first = sender < receiver;
+  if (!cable) cable = std::make_shared<CreditCable>(cost, is_first ? from : to, is_first ? to : from);
+  const auto flits = static_cast<unsigned>((timing.word_time + cost.cycle / 2) / cost.cycle);
+  return CreditCable::direction(cable, is_first ? 0 : 1, channel, std::max(flits, 1U));
+}
+
 std::shared_ptr<Channel> Fabric::channel(const network::Port& from, const network::Port& to, bool is_writer,
                                          std::size_t word_bytes, const Make& make) {
   const std::scoped_lock lock(attendance_.mutex());
@@ -113,9 +156,7 @@ std::shared_ptr<Channel> Fabric::channel(const network::Port& from, const networ
         make(fmt::format("link {}:{} to {}:{}", from.node, from.port, to.node, to.port), word_bytes);
     const Place sender{from.node, from.port, worker_of(from.node)};
     const Place receiver{to.node, to.port, worker_of(to.node)};
-    if (settings_.link.flow.kind != network::FlowSettings::Kind::kCredit) {
-      opened.channel->control(settings_.link.flow, sender, receiver);
-    }
+    if (auto link = decided(*opened.channel, sender, receiver)) opened.channel->control(std::move(link));
     opened.channel->join(from.node, to.node);
     if (sender.worker != receiver.worker) opened.channel->split();
     if (sender.worker == nullptr) opened.far = from.node;

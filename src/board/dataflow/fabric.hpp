@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "board/dataflow/attendance.hpp"
+#include "board/dataflow/credit_cable.hpp"
 #include "board/dataflow/crew.hpp"
 #include "board/dataflow/deadlock.hpp"
 #include "board/dataflow/kernel.hpp"
@@ -18,6 +19,7 @@
 #include "board/dataflow/peers.hpp"
 #include "board/dataflow/stream.hpp"
 #include "board/dataflow/worker.hpp"
+#include "network/flow_control.hpp"
 #include "network/time.hpp"
 #include "network/topology.hpp"
 
@@ -152,6 +154,8 @@ class Fabric {
   [[nodiscard]] ChannelTiming link_timing(std::size_t word_bytes) const;
   std::shared_ptr<Channel> channel(const network::Port& from, const network::Port& to, bool is_writer,
                                    std::size_t word_bytes, const Make& make);
+  /// Flow control whose times do not follow from each other; null for credits.
+  std::unique_ptr<LinkDirection> decided(Channel& channel, const Place& from, const Place& to);
   [[nodiscard]] bool is_local(int device) const { return peers_ == nullptr || peers_->own() == device; }
   [[nodiscard]] Worker* worker_of(int device) const;
 
@@ -192,6 +196,8 @@ class Fabric {
   int finished_ = 0;                                                 // hosts that wait for all to finish
   std::uint64_t finishes_ = 0;                                       // how often all have
   std::map<std::pair<network::Port, network::Port>, Opened> links_;  // from, to
+  std::map<std::pair<network::Port, network::Port>, std::shared_ptr<CreditCable>>
+      cables_;                        // lower port first
   std::vector<Packet> said_, heard_;  // [rank], in the last meeting; kept for their memory
   std::vector<Letter> leaving_;       // to other processes, while a meeting is open
   std::vector<std::shared_ptr<void>> kept_;

@@ -63,6 +63,8 @@ class Worker {
   /// Until no kernel is ready and nothing is due before `horizon`. Once a kernel has ended nothing more is
   /// decided: its host may act before.
   void run(Time horizon);
+  /// Of what is decided, or was last.
+  [[nodiscard]] Time now() const { return due_.now(); }
   [[nodiscard]] Time next_due() const { return std::min(due_.next_time(), next_alarm()); }
   /// Those that ended and were not forgotten since.
   [[nodiscard]] const std::vector<Kernel*>& ended() const { return ended_; }

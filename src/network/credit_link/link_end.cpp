@@ -16,8 +16,8 @@ LinkEnd::LinkEnd(const LinkParameters& parameters, const Payloads* payloads)
 
 LinkEnd::Output LinkEnd::step(const Input& input) {
   Output output;
-  output.source_ready = waiting_ < parameters_.transmit_flits;
-  output.sink_valid = fill_ > unseen_;
+  output.source_ready = takes_word();
+  output.sink_valid = has_word();
   if (output.sink_valid) {
     const Place& place = receive_[receive_read_];
     output.sink_word = place.word;

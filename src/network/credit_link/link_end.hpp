@@ -68,6 +68,10 @@ class LinkEnd {
   [[nodiscard]] std::uint16_t freed_by_peer() const { return freed_by_peer_; }
   /// Flits in the receive buffer.
   [[nodiscard]] std::uint32_t fill() const { return fill_; }
+  /// Whether the sink sees a word.
+  [[nodiscard]] bool has_word() const { return fill_ > unseen_; }
+  /// Whether a word of the source finds a place.
+  [[nodiscard]] bool takes_word() const { return waiting_ < parameters_.transmit_flits; }
   /// Words in the transmit buffer.
   [[nodiscard]] std::uint32_t waiting() const { return waiting_; }
   [[nodiscard]] bool has_closed_packet() const { return packets_ > 0; }
