@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -23,11 +24,22 @@ struct FlowSettings {
   std::size_t headroom = 0;  ///< kXonXoff: places above `high`, for words that are under way
   /// kCreditLink, in flits and cycles; 0: as the link has it otherwise.
   struct OfCreditLink {
-    std::size_t packet = 0;   ///< D, data flits of a packet
-    std::size_t receive = 0;  ///< RX, depth of the receive buffer
-    std::size_t update = 0;   ///< D_CU: credits come back when so many were freed
-    std::size_t timeout = 0;  ///< an open packet closes so many cycles after its last word
-  } credit_link{};
+    std::size_t packet = 0;    ///< D, data flits of a packet
+    std::size_t receive = 0;   ///< RX, depth of the receive buffer
+    std::size_t update = 0;    ///< D_CU: credits come back when so many were freed
+    std::size_t timeout = 0;   ///< an open packet closes so many cycles after its last word
+    std::size_t overhead = 0;  ///< k: cycles of a packet beside its data; 0: its header
+    /// Of the cycles, that full packets carry data in (Mondigo 2020, eq. 2.3).
+    [[nodiscard]] double share() const {
+      return packet == 0 ? 1 : static_cast<double>(packet) / static_cast<double>(packet + std::max<std::size_t>(overhead, 1));
+    }
+    /// These, and what `other` says in place of zeros.
+    [[nodiscard]] OfCreditLink or_else(const OfCreditLink& other) const {
+      const auto first = [](std::size_t own, std::size_t rest) { return own > 0 ? own : rest; };
+      return {first(packet, other.packet), first(receive, other.receive), first(update, other.update),
+              first(timeout, other.timeout), first(overhead, other.overhead)};
+    }
+  } credit_link{};  ///< of a link that is one by its system also where `kind` is kCredit
 };
 
 /// Reads "none:PLACES", "credit", "credit:N", "xon-xoff:HIGH,LOW,HEADROOM" or

@@ -53,6 +53,11 @@ void set(NetworkCosts& costs, double value) {
   }
 }
 
+template <auto Field>
+void set_flow(NetworkCosts& costs, double value) {
+  costs.flow.*Field = static_cast<std::size_t>(value);
+}
+
 constexpr NetworkValue kNetworkValues[] = {
     {"latency_seconds", false, set<&NetworkCosts::latency_seconds>},
     {"start_seconds", false, set<&NetworkCosts::start_seconds>},
@@ -70,6 +75,10 @@ constexpr NetworkValue kNetworkValues[] = {
     {"host_start_seconds", false, set<&NetworkCosts::host_start_seconds>},
     {"copy_seconds", false, set<&NetworkCosts::copy_seconds>},
     {"copy_bytes_per_second", false, set<&NetworkCosts::copy_bytes_per_second>},
+    {"flow_packet_flits", true, set_flow<&FlowSettings::OfCreditLink::packet>},
+    {"flow_receive_flits", true, set_flow<&FlowSettings::OfCreditLink::receive>},
+    {"flow_update_flits", true, set_flow<&FlowSettings::OfCreditLink::update>},
+    {"flow_overhead_flits", true, set_flow<&FlowSettings::OfCreditLink::overhead>},
 };
 
 /// What a name stands for.

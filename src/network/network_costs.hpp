@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "network/flow_control.hpp"
 #include "network/packet_network.hpp"
 
 namespace fabricmark::network {
@@ -34,8 +35,9 @@ struct NetworkCosts {
   double ping_seconds = 0;  ///< of short messages between two devices, all that they wait for; 0: not known
   double host_start_seconds = 0;  ///< of a call that the host makes of the board's engine: the device's own
   double copy_seconds = 0;        ///< where a message is copied in the device's memory: to begin with it
-  double copy_bytes_per_second = 0;  ///< of such a copy
-  int board_ports = 0;               ///< of the board; 0: no file says it
+  double copy_bytes_per_second = 0;   ///< of such a copy
+  int board_ports = 0;                ///< of the board; 0: no file says it
+  FlowSettings::OfCreditLink flow{};  ///< zeros: the network is none, or no file says it
 
   /// Of a device, to start a message or pass one on; all of latency_seconds where nothing splits it.
   [[nodiscard]] double device_seconds() const {
@@ -47,7 +49,10 @@ struct NetworkCosts {
   /// Without words of its own a link takes byte after byte, at its rate.
   [[nodiscard]] bool has_words() const { return width_bytes > 0 && clock_hz > 0; }
   [[nodiscard]] double width_of_links() const { return has_words() ? static_cast<double>(width_bytes) : 1; }
-  [[nodiscard]] double clock_of_links() const { return has_words() ? clock_hz : link_bytes_per_second; }
+  /// Of the words of long messages.
+  [[nodiscard]] double clock_of_links() const {
+    return has_words() ? clock_hz * flow.share() : link_bytes_per_second;
+  }
   /// Of a cable, headers counted: so much that full frames carry link_bytes_per_second of payload.
   [[nodiscard]] double wire_bytes_per_second() const;
 };

@@ -176,6 +176,32 @@ TEST(CreditCable, AWordOfSeveralFlitsArrivesWhole) {
   EXPECT_NEAR(taken.times().ended * 1e9, kWords * 3 * 9 / 8.0, 40);
 }
 
+/// Times follow from each other where links have credits and the cycles of a packet's header; by cycle they
+/// are the same but for the start and the end of a stream.
+TEST(CreditCable, LongStreamsTakeTheTimeOfTheFastForm) {
+  static constexpr int kWords = 20000;
+  const auto seconds = [](FlowSettings::Kind kind, std::size_t overhead) {
+    FlowSettings flow{.kind = kind};
+    flow.credit_link = {.packet = 32, .receive = 512, .update = 32, .timeout = 64, .overhead = overhead};
+    const auto fabric = std::make_shared<Fabric>(
+        FabricSettings{.devices = 2, .topology = network::pair(), .link = {82e-9, 1e9, kFlitBytes, flow}});
+    Host sender(fabric, 0, kDevice);
+    Host receiver(fabric, 1, kDevice);
+    auto out = sender.open<int>(0);
+    auto in = receiver.open<int>(0);
+    sender.start("send", {}, produce, out.out, kWords);
+    const auto taken = receiver.start("sum", {}, [&] { sum(in.in, kWords); });
+    finish(sender, receiver);
+    return taken.times().ended;
+  };
+  for (const std::size_t overhead : {1U, 4U}) {
+    const double fast = seconds(FlowSettings::Kind::kCredit, overhead);
+    const double exact = seconds(FlowSettings::Kind::kCreditLink, overhead);
+    EXPECT_NEAR(exact / fast, 1, 0.005) << overhead;
+    EXPECT_NEAR(fast * 1e9, kWords * (32.0 + static_cast<double>(overhead)) / 32, 100) << overhead;
+  }
+}
+
 TEST(CreditCable, ManyDevicesFitIntoAProcess) {
   constexpr int kDevices = 64;
   FabricSettings settings = ring_of(kDevices, network::flow_settings("credit-link"));

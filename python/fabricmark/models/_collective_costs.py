@@ -22,7 +22,7 @@ OF_ENGINE = (
     "frame_overhead", "copy_bandwidth", "copy_latency",
 )  # fmt: skip
 NEEDED = ("links.line_rate", "frame", "frame_overhead", "copy_bandwidth", "copy_latency")
-OF_LINKS = ("latency", "links.width", "links.clock")
+OF_LINKS = ("latency", "links.width", "links.clock", "flow.packet", "flow.overhead")
 INPUTS = frozenset((
     *_network.MESSAGES, *_network.LINK, *(f"network.{name}" for name in OF_ENGINE),
     "board.host.launch_latency", "network.host_start_latency",

@@ -17,6 +17,11 @@ SINGLE_CYCLES = 4  # of a packet that did not have to fill
 BOUND_CYCLES = 16  # of progress, beside what it waits for
 
 
+def efficiency(packet, overhead):
+    """Share of the cycles that full packets carry data in (eq. 2.3); flits, numbers or arrays of NumPy."""
+    return packet / (packet + overhead)
+
+
 @dataclass(frozen=True)
 class CreditLink:
     """`latency`: L [cycles]; `packet`: D [flits]; `receive_depth`: R [flits]; `credit_interval`: D_CU, flits
@@ -44,7 +49,7 @@ class CreditLink:
     @property
     def efficiency(self) -> float:
         """Share of the cycles that full packets carry data in (eq. 2.3)."""
-        return self.packet / (self.packet + self.overhead)
+        return efficiency(self.packet, self.overhead)
 
     @property
     def credit_loop(self) -> int:

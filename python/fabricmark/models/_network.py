@@ -10,6 +10,7 @@ import numpy as np
 
 from fabricmark.base import transports
 from fabricmark.models import Board, _transfers
+from fabricmark.models._credit_link import efficiency
 from fabricmark.models._measured import curve_seconds
 from fabricmark.models.machine import DIRECT, HOST, Curve, Network
 
@@ -24,7 +25,8 @@ MESSAGES = (
     "board.host.programmed_bandwidth", "board.host.programmed_latency", "board.host.neighbour_factor",
 )  # fmt: skip
 LINK = (
-    "network.links.width", "network.links.clock", "network.links.bandwidth", "network.latency",
+    "network.links.width", "network.links.clock", "network.flow.packet", "network.flow.overhead",
+    "network.links.bandwidth", "network.latency",
     "network.start_latency", "network.switch_latency", "network.self_bandwidth",
 )  # fmt: skip
 RING = (*LINK, "network.links.count", "network.switch_ports", "network.cable_latency")
@@ -35,13 +37,23 @@ def inverse(bytes_per_second):
     return 0.0 if bytes_per_second is None else 1 / np.asarray(bytes_per_second, dtype=float)
 
 
+def _words(network: Network):
+    """Width [bytes] and rate [Hz] of the words of long messages, where kernels write to a link directly: each
+    packet of a credit link takes cycles beside its data. (None, None) of other links."""
+    width, clock = network.get("links.width"), network.get("links.clock")
+    if width is None or clock is None:
+        return None, None
+    packet = network.get("flow.packet")
+    return width, clock if packet is None else clock * efficiency(packet, network["flow.overhead"])
+
+
 def link_bytes_per_second(network: Network):
     """One link, one direction: width x clock where kernels write to it directly, else its rate.
 
     Raises MissingValue for a network that has neither.
     """
-    width, clock = network.get("links.width"), network.get("links.clock")
-    return network["links.bandwidth"] if width is None or clock is None else width * clock
+    width, clock = _words(network)
+    return network["links.bandwidth"] if width is None else width * clock
 
 
 def hop_seconds(network: Network):
@@ -69,8 +81,8 @@ def link_seconds(message_bytes, network: Network, links):
     t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l.
     """
     sent = np.asarray(message_bytes, dtype=float)
-    width, clock = network.get("links.width"), network.get("links.clock")
-    if width is not None and clock is not None:
+    width, clock = _words(network)
+    if width is not None:
         moving = np.ceil(sent / (links * width)) / clock
     else:
         moving = sent / (links * link_bytes_per_second(network))

@@ -74,6 +74,8 @@ SILENT: Mapping[str, str] = {
     "network.start_cycles": "calls take start_latency",
     "network.links.width": "kernels do not write to the links",
     "network.links.clock": "kernels do not write to the links",
+    "network.flow.packet": "the link is no credit link",
+    "network.flow.overhead": "one, the header",
     "network.cable_latency": "all devices are on one switch",
     "network.switch_ports": "all devices are on one switch",
     "network.node_latency": "latency is not split over devices and cables",

@@ -243,7 +243,7 @@ def read_network(path: Path, source: Source) -> tuple[Network, tuple[SourcedValu
         measured: tuple[Curve, ...] = ()
         if "curves" in table.rest:
             measured = read_curves(table.rest["curves"], path, ("curves",))
-        for name in ("links.count", "links.width"):
+        for name in ("links.count", "links.width", *(name for name in found if name.startswith("flow."))):
             if name in found and (found[name] < 1 or found[name] != int(found[name])):
                 raise Fault(tuple(name.split(".")), "not a whole number from 1 on", "correct it")
     except Fault as fault:

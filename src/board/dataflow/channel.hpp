@@ -26,6 +26,7 @@ struct ChannelTiming {
   Time word_time = 0;     ///< between two words that leave
   Time latency = 0;       ///< from a word's leaving to its arrival, beside word_time
   Time back_latency = 0;  ///< from a word's being taken to the place's being free for its sender
+  unsigned cycles = 1;    ///< of a link's clock, that a word by itself takes
 };
 
 /// What a channel has carried.

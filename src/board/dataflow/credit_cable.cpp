@@ -212,9 +212,13 @@ class CreditCable::End final : public Decision {
     input.source_valid = !offers_.empty() && offers_.front() <= cycle;
     input.source_word = offered_;
     input.sink_ready = takes_flit();
+    input.wire_ready = cycle >= wire_free_;
     const LinkEnd::Output output = end_.step(input);
     ++next_;
-    if (output.sent != nullptr) send({cycle + cost_.latency, *output.sent});
+    if (output.sent != nullptr && input.wire_ready) {
+      send({cycle + cost_.latency, *output.sent});
+      if (output.sent->last) wire_free_ = next_ + cost_.gap;
+    }
     const Time now = static_cast<Time>(cycle) * cost_.cycle;
     if (input.source_valid && output.source_ready) accept(now);
     if (input.sink_ready && output.sink_valid) take(output.sink_word, now);
@@ -253,6 +257,7 @@ class CreditCable::End final : public Decision {
   bool is_far_ = false;               // known what it says when both meet
   std::uint64_t next_ = 0;            // cycle
   std::uint64_t scheduled_ = kNever;  // cycle
+  std::uint64_t wire_free_ = 0;       // from this cycle on
   std::uint64_t sequence_ = 0;
 
   unsigned sent_flits_ = 1;           // of a word

@@ -21,6 +21,7 @@ class CreditCable {
     credit_link::LinkParameters link{};
     network::Time cycle = 0;    ///< of the link's clock
     std::uint64_t latency = 1;  ///< cycles: a flit that is on the wire in cycle t arrives in t + latency
+    std::uint64_t gap = 0;      ///< cycles behind each packet in which the wire takes nothing
   };
   /// Throws Error (bad use) for parameters that cannot work.
   CreditCable(const Cost& cost, const Place& first, const Place& second);

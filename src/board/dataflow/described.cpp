@@ -35,9 +35,9 @@ Described described(const std::filesystem::path& system, const std::string& tran
                   "choose a system with a bitstream of this benchmark for the transport");
   }
   const LinkCost link{.latency_seconds = network.latency_seconds,
-                      .clock_hz = network.clock_of_links(),
+                      .clock_hz = has_words ? network.clock_hz : network.clock_of_links(),
                       .width_bytes = network.width_of_links(),
-                      .flow = {}};
+                      .flow = {.credit_link = network.flow}};
   const runtime::SystemCosts costs({system, first_device(system), bitstream, 1});
   const double memory = costs.value_or("banks", 0) * costs.value_or("bank_bytes_per_second", 0);
   return {{bitstream.empty() ? network.clock_hz : costs.need("kernel_hz"),

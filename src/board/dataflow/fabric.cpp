@@ -40,6 +40,7 @@ CreditCable::Cost credit_cable_cost(const LinkCost& link) {
   own.credit_flits = or_else(said.update, std::min<std::uint64_t>(own.packet_flits, cost.latency));
   own.timeout = or_else(said.timeout, own.timeout);
   own.latency = cost.latency;
+  cost.gap = or_else(said.overhead, 1) - 1;
   own = credit_link::checked(own);
   return cost;
 }
@@ -117,11 +118,12 @@ network::Port Fabric::opposite(const network::Port& port) const {
 
 ChannelTiming Fabric::link_timing(std::size_t word_bytes) const {
   const LinkCost& cost = settings_.link;
-  const double cycles = std::ceil(static_cast<double>(word_bytes) / cost.width_bytes);
-  const Time word = network::from_seconds(cycles / cost.clock_hz);
+  const double cycles = std::max(std::ceil(static_cast<double>(word_bytes) / cost.width_bytes), 1.0);
+  const Time word = network::from_seconds(cycles / (cost.clock_hz * cost.flow.credit_link.share()));
   const Time latency = network::from_seconds(cost.latency_seconds);
   const auto round_trip = static_cast<std::size_t>((2 * latency + word) / word) + 1;
-  return {cost.flow.credits > 0 ? cost.flow.credits : round_trip, word, latency, latency};
+  return {cost.flow.credits > 0 ? cost.flow.credits : round_trip, word, latency, latency,
+          static_cast<unsigned>(std::min(cycles, static_cast<double>(kMostFlits)))};
 }
 
 std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& from, const Place& to) {
@@ -138,8 +140,7 @@ std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& fr
   std::shared_ptr<CreditCable>& cable = cables_[std::minmax(sender, receiver)];
   const bool is_first = sender < receiver;
   if (!cable) cable = std::make_shared<CreditCable>(cost, is_first ? from : to, is_first ? to : from);
-  const auto flits = static_cast<unsigned>((timing.word_time + cost.cycle / 2) / cost.cycle);
-  return CreditCable::direction(cable, is_first ? 0 : 1, channel, std::max(flits, 1U));
+  return CreditCable::direction(cable, is_first ? 0 : 1, channel, timing.cycles);
 }
 
 std::shared_ptr<Channel> Fabric::channel(const network::Port& from, const network::Port& to, bool is_writer,
