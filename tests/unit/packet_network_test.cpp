@@ -130,6 +130,52 @@ TEST(PacketNetwork, AgreesWithTheClosedFormOfTorusHops) {
   expect_closed_form(ring(8), kSerial, costs(kSerial, 0, 1056));
 }
 
+/// A ring that is cut open at its first device, so that a message passes all legs; `switches`: between two
+/// devices, by leg.
+Topology opened_ring(const std::vector<int>& switches) {
+  std::vector<Cable> cables;
+  const int legs = static_cast<int>(switches.size());
+  int next = legs + 1;  // behind the devices
+  for (int leg = 0; leg < legs; ++leg) {
+    Port from{leg, 1};
+    for (int i = 0; i < switches[static_cast<std::size_t>(leg)]; ++i, ++next) {
+      cables.push_back({from, {next, 0}});
+      from = {next, 1};
+    }
+    cables.push_back({from, {leg + 1, 0}});
+  }
+  return {"opened ring", legs + 1, next - legs - 1, cables};
+}
+
+/// Mondigo 2020, section 4.3.3: once around a ring of boards, over cables or over switches with 64 ports.
+TEST(PacketNetwork, AgreesWithThePublishedTimesOfRings) {
+  struct Row {
+    int boards;
+    double bytes;
+    double serial;  // us
+    double ethernet;
+  };
+  constexpr double kOcean = 7430699.0 * 32;
+  constexpr Row kRows[] = {
+      {2, 1 << 20, 245.6, 241.1},   {16, 1 << 20, 254.0, 264.1}, {64, 1 << 20, 282.8, 343.1},
+      {128, 1 << 20, 321.1, 455.0}, {2, 4096, 2.15, 4.22},       {16, 4096, 10.54, 27.27},
+      {64, 4096, 39.29, 106.27},    {128, 4096, 77.63, 218.1},   {2, kOcean, 55428, 53922}};
+  constexpr int kPorts = 64;
+  for (const Row& row : kRows) {
+    std::vector<int> switches(static_cast<std::size_t>(row.boards), 0);
+    const auto around = [&](const PacketCosts& used) {
+      return 1e6 * seconds(alone(opened_ring(switches), used, 0, row.boards,
+                                 static_cast<std::uint64_t>(row.bytes)));
+    };
+    EXPECT_NEAR(around(costs(kSerial, 0, 1056)) / row.serial, 1, 0.01) << row.boards << ' ' << row.bytes;
+    for (std::size_t leg = 0; leg < switches.size(); ++leg) {
+      const bool leaves = row.boards > kPorts && (leg + 1) % (kPorts / 2) == 0;
+      switches[leg] = leaves ? 3 : 1;
+    }
+    EXPECT_NEAR(around(costs(kEthernet, 38, 1056)) / row.ethernet, 1, 0.01) << row.boards << ' ' << row.bytes;
+  }
+}
+
 TEST(PacketNetwork, TheComparisonSeesAWrongLatency) {
   Published wrong = kEthernet;
   wrong.switching *= 1.2;

@@ -14,6 +14,7 @@
 #include "board/accl/engine.hpp"
 #include "board/accl/streams.hpp"
 #include "board/dataflow/fabric.hpp"
+#include "collectives/replay/caller.hpp"
 #include "collectives/replay/choice.hpp"
 
 namespace fabricmark::accl {
