@@ -31,7 +31,9 @@ struct FlowSettings {
     std::size_t overhead = 0;  ///< k: cycles of a packet beside its data; 0: its header
     /// Of the cycles, that full packets carry data in (Mondigo 2020, eq. 2.3).
     [[nodiscard]] double share() const {
-      return packet == 0 ? 1 : static_cast<double>(packet) / static_cast<double>(packet + std::max<std::size_t>(overhead, 1));
+      return packet == 0 ? 1
+                         : static_cast<double>(packet) /
+                               static_cast<double>(packet + std::max<std::size_t>(overhead, 1));
     }
     /// These, and what `other` says in place of zeros.
     [[nodiscard]] OfCreditLink or_else(const OfCreditLink& other) const {

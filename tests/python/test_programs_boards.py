@@ -12,7 +12,7 @@ from functools import cache
 import pytest
 from board_runs import ROWS, cases, cases_among_processes, cases_of_values, kind_of
 from boards import ENGINES, FAULTS, ISSUERS, LOST, MODES, TRANSPORTS, Systems, failed_verdicts
-from charged_runs import program, samples
+from charged_runs import exported, program, samples
 from stream_program import KERNELS, devices, mpirun, on_a_device, one_error, only_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -26,6 +26,18 @@ def each(found):
     return [pytest.param(one, id=str(one), marks=() if one.is_quick else FULL) for one in found]
 
 
+SWITCHED = """
+name = "switched"
+summary = "boards on switches"
+[[devices]]
+board = "520n"
+per_node = { value = 2, source = "of this test" }
+most = { value = 64, source = "of this test" }
+[devices.networks]
+channels = "ethernet_40g_leaf_spine"
+"""
+
+
 class Programs:
     """How to start the benchmarks, and what their results have to be."""
 
@@ -33,6 +45,9 @@ class Programs:
         self.factory = factory
         folder = factory.mktemp("boards")
         self.systems = Systems(folder)
+        file = folder / "switched.toml"
+        file.write_text(SWITCHED)
+        self.switched = exported(folder, file)
         self.of = cache(lambda name: self.start_of(name, folder))
         self.reference = cache(self.reference_of)
 
@@ -134,6 +149,24 @@ def test_a_credit_link_between_boards_gives_the_same_results(programs, benchmark
     if benchmark != "shallow_water":  # whose halos are hidden behind its elements
         plain = started.valid(*words)
         assert samples(done.document) != samples(plain.document), "its headers take time"
+
+
+@pytest.mark.parametrize("benchmark", ROWS)
+def test_frames_over_switches_give_the_same_results(programs, benchmark):
+    """Streams cross a network of packets as a credit link, by default."""
+    row, started = ROWS[benchmark], programs.of(benchmark)
+    ranks = ("--ranks", "4")
+    words = (*row.words.split(), *programs.systems.words(OVER_THE_LINK, programs.switched), *ranks)
+    done = started.valid(*words)
+    row.check_valid(done)
+    if row.digest:
+        assert digest(row, done) == programs.reference(benchmark, ())
+    if benchmark == "b_eff":
+        processes = started.valid(*without_ranks(words)[1], launcher=mpirun("4"))
+        assert samples(processes.document) == samples(done.document)
+        line = only_error(started.run(*words, "--flow", "credit-link:64,512,32"), codes=(2,))
+        assert "a packet of 64 data flits takes 2080 B, and a frame 1056 B" in line
+        assert "use --flow credit-link" in only_error(started.run(*words, "--flow", "none:4"), codes=(2,))
 
 
 @pytest.mark.parametrize("kind", ["flipped", "lost"])

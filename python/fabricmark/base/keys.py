@@ -115,7 +115,9 @@ NETWORK = {
     ),
     "links.width": Key("bytes", "width_bytes", "a kernel hands a link in one cycle"),
     "links.clock": Key("hertz", "clock_hz", "of these cycles"),
-    "flow.packet": Key(COUNT, "flow_packet_flits", "data flits of a packet of a credit link, words of its width"),
+    "flow.packet": Key(
+        COUNT, "flow_packet_flits", "data flits, of links.width, of a packet of a credit link"
+    ),
     "flow.overhead": Key(COUNT, "flow_overhead_flits", "cycles of such a packet beside its data", usual=1),
     "flow.receive": Key(COUNT, "flow_receive_flits", "depth of the receive buffer of a credit link [flits]"),
     "flow.update": Key(COUNT, "flow_update_flits", "flits that are read until credits come back"),

@@ -37,11 +37,13 @@ def inverse(bytes_per_second):
     return 0.0 if bytes_per_second is None else 1 / np.asarray(bytes_per_second, dtype=float)
 
 
-def _words(network: Network):
-    """Width [bytes] and rate [Hz] of the words of long messages, where kernels write to a link directly: each
-    packet of a credit link takes cycles beside its data. (None, None) of other links."""
+def words(network: Network):
+    """Width [bytes] and rate [Hz] of the words of long messages, where kernels write to a cable directly.
+
+    Each packet of a credit link takes cycles beside its data. (None, None) of other links.
+    """
     width, clock = network.get("links.width"), network.get("links.clock")
-    if width is None or clock is None:
+    if width is None or clock is None or network.kind != DIRECT:
         return None, None
     packet = network.get("flow.packet")
     return width, clock if packet is None else clock * efficiency(packet, network["flow.overhead"])
@@ -52,7 +54,7 @@ def link_bytes_per_second(network: Network):
 
     Raises MissingValue for a network that has neither.
     """
-    width, clock = _words(network)
+    width, clock = words(network)
     return network["links.bandwidth"] if width is None else width * clock
 
 
@@ -81,7 +83,7 @@ def link_seconds(message_bytes, network: Network, links):
     t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l.
     """
     sent = np.asarray(message_bytes, dtype=float)
-    width, clock = _words(network)
+    width, clock = words(network)
     if width is not None:
         moving = np.ceil(sent / (links * width)) / clock
     else:

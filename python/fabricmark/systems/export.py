@@ -146,7 +146,7 @@ def _described_network(name: str, network: Network, sourced: tuple[SourcedValue,
 
 def _link_rate(network: Network, kinds: Mapping[str, str]) -> dict[str, dict]:
     """Of links to which kernels write directly: width x clock, whatever a file says of the cable."""
-    if network.get("links.width") is None or network.get("links.clock") is None:
+    if _network.words(network) == (None, None):
         return {}
     rate, clock = (NETWORK_VALUES[name].symbol for name in ("links.bandwidth", "links.clock"))
     kind = kinds.get(rate, kinds.get(clock, DEFAULT))

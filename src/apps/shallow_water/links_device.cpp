@@ -28,7 +28,7 @@ void require_ports(const runtime::Context& context,
   if (const auto& system = context.system()) {
     const network::NetworkCosts network =
         network::load_network_costs(system->file, context.parameters().text("transport"));
-    ports = std::min(ports, network.links);
+    if (network.kind == "direct") ports = std::min(ports, network.links);  // else frames share one
   }
   if (most == neighbours.end() || most->size() <= static_cast<std::size_t>(ports)) return;
   throw bad_use(fmt::format("the partition of device {} has {} neighbours, and a board has {} ports",

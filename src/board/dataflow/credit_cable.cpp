@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "board/dataflow/channel.hpp"
+#include "board/dataflow/frames.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/worker.hpp"
 #include "network/credit_link/link_end.hpp"
@@ -22,6 +23,7 @@ using credit_link::Flit;
 using credit_link::LinkEnd;
 
 constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::size_t kFrameHead = 2;  // bytes: how many flits it has
 
 /// Two ends that have found each other and are at rest, as they are long before a kernel starts.
 std::array<LinkEnd, 2> ends_at_rest(const CreditCable::Cost& cost) {
@@ -80,14 +82,17 @@ struct CreditCable::OnWire {
   Flit flit{};
 };
 /// What one device has of the cable: the sender of one direction and the receiver of the other.
-class CreditCable::End final : public Decision {
+class CreditCable::End final : public Decision, public Frames::Sink {
  public:
-  End(const Cost& cost, LinkEnd end, const Place& place) : cost_(cost), end_(std::move(end)), place_(place) {}
+  End(const Cost& cost, LinkEnd end, const Place& place, const Place& far)
+      : cost_(cost), end_(std::move(end)), place_(place), far_(far) {}
 
   /// Once both ends are made; null where the other one is in another process.
-  void join(End* peer, bool is_far) {
+  void join(End* peer, Frames* frames) {
     peer_ = peer;
-    is_far_ = is_far;
+    frames_ = frames;
+    is_far_ = frames != nullptr || place_.worker != far_.worker;
+    if (frames != nullptr) frames->attach(place_, *this);
   }
   void send_words_of(unsigned flits) { sent_flits_ = flits; }
   void receive_words_of(unsigned flits) { received_flits_ = flits; }
@@ -106,6 +111,7 @@ class CreditCable::End final : public Decision {
     // It leaves the kernel's pipeline so much later; what is in there waits with it.
     offers_.push_back(first_cycle(network::later(writer.clock, writer.depth)));
     (is_far_ ? said_ : peer_->heard_).put(word);
+    ++pushed_;
     schedule();
     const Time stalled = writer.clock - wanted;
     const Time for_space = std::min(stalled, cost_.cycle * static_cast<Time>(short_of_credit));
@@ -118,6 +124,7 @@ class CreditCable::End final : public Decision {
     schedule();
     reader.wait(Kernel::Waits::kForWord, &channel);
     heard_.take(word);
+    ++popped_;
     return reader.clock - wanted;
   }
   [[nodiscard]] bool is_full(const Kernel& writer) const {
@@ -137,12 +144,28 @@ class CreditCable::End final : public Decision {
   /// Gives what was said since the last time to the other end.
   bool meet() {
     const bool has_news = has_said();
-    if (peer_ == nullptr || !is_far_) return false;
+    if (peer_ == nullptr || !is_far_ || frames_ != nullptr) return false;
     peer_->heard_.take_all(said_);
     for (const OnWire& flit : std::exchange(outbox_, {})) peer_->hear(flit);
     return has_news;
   }
-  [[nodiscard]] bool has_said() const { return !outbox_.empty() || said_.size() > 0; }
+  [[nodiscard]] bool has_said() const { return frames_ == nullptr && (!outbox_.empty() || said_.size() > 0); }
+  /// Flits, the first of which comes out of the lower layer when all of it has come and was checked; and what
+  /// words have been written since the frame before.
+  void take_frame(Time at, std::span<const std::byte> frame) override {
+    const std::size_t flits = std::to_integer<std::size_t>(frame[0]) | std::to_integer<std::size_t>(frame[1])
+                                                                           << 8U;
+    frame = frame.subspan(kFrameHead);
+    std::uint64_t cycle = std::max(first_cycle(at), next_);
+    if (!inbox_.empty()) cycle = std::max(cycle, inbox_.back().cycle + 1);
+    for (std::size_t i = 0; i < flits; ++i, ++cycle) {
+      OnWire one{.cycle = cycle};
+      std::memcpy(&one.flit, frame.data() + i * sizeof one.flit, sizeof one.flit);
+      inbox_.push_back(one);
+    }
+    heard_.put(frame.subspan(flits * sizeof(Flit)));
+    schedule();
+  }
   void pack(Packet& packet) {
     static_assert(std::is_trivially_copyable_v<OnWire>);
     packet.put<std::uint64_t>(said_.size());
@@ -157,7 +180,10 @@ class CreditCable::End final : public Decision {
     hear(words);
     for (auto count = packet.get<std::uint64_t>(); count > 0; --count) hear(packet.get<OnWire>());
   }
-  /// Bytes of words that are not known to have reached their reader.
+  /// Words.
+  [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
+  [[nodiscard]] std::uint64_t popped() const { return popped_; }
+  /// Bytes of words: those that have not left the device yet, and those that have come.
   [[nodiscard]] std::size_t said_bytes() const { return said_.size(); }
   [[nodiscard]] std::size_t heard_bytes() const { return heard_.size(); }
   [[nodiscard]] const LinkEnd& link_end() const { return end_; }
@@ -224,11 +250,29 @@ class CreditCable::End final : public Decision {
     if (input.sink_ready && output.sink_valid) take(output.sink_word, now);
   }
   void send(const OnWire& flit) {
-    if (is_far_) {
+    if (frames_ != nullptr) {
+      outbox_.push_back(flit);
+      if (flit.flit.last) send_frame(flit.cycle - cost_.latency);
+    } else if (is_far_) {
       outbox_.push_back(flit);
     } else {
       peer_->hear(flit);
     }
+  }
+  void send_frame(std::uint64_t cycle) {
+    constexpr std::uint64_t kLeastPayload = 46;  // bytes of an Ethernet frame
+    const std::size_t flits = outbox_.size();
+    std::vector<std::byte> frame{std::byte(flits & 0xFFU), std::byte(flits >> 8U)};
+    for (const OnWire& one : outbox_) {
+      const auto bytes = std::as_bytes(std::span(&one.flit, 1));
+      frame.insert(frame.end(), bytes.begin(), bytes.end());
+    }
+    frame.insert(frame.end(), said_.all().begin(), said_.all().end());
+    outbox_.clear();
+    said_ = {};
+    const std::uint64_t payload = flits * (end_.parameters().width_bits / 8);
+    frames_->send(static_cast<Time>(cycle) * cost_.cycle, place_, far_, std::max(payload, kLeastPayload),
+                  std::move(frame));
   }
   /// A flit of the first word has gone into the link.
   void accept(Time now) {
@@ -253,8 +297,10 @@ class CreditCable::End final : public Decision {
   Cost cost_;
   LinkEnd end_;
   Place place_;
+  Place far_;  // the other end's
   End* peer_ = nullptr;
-  bool is_far_ = false;               // known what it says when both meet
+  Frames* frames_ = nullptr;
+  bool is_far_ = false;               // what it says is known when both meet, or goes in frames
   std::uint64_t next_ = 0;            // cycle
   std::uint64_t scheduled_ = kNever;  // cycle
   std::uint64_t wire_free_ = 0;       // from this cycle on
@@ -263,6 +309,7 @@ class CreditCable::End final : public Decision {
   unsigned sent_flits_ = 1;           // of a word
   std::deque<std::uint64_t> offers_;  // [word]: cycle from which on it may leave
   std::uint64_t offered_ = 0;         // flits so far
+  std::uint64_t pushed_ = 0;          // words so far
   Kernel* writer_ = nullptr;          // waits for a place
   Bytes said_;
   std::vector<OnWire> outbox_;
@@ -272,6 +319,7 @@ class CreditCable::End final : public Decision {
   Bytes heard_;
   unsigned gathered_ = 0;     // flits of a word that is not whole
   std::uint64_t taken_ = 0;   // flits so far
+  std::uint64_t popped_ = 0;  // words so far
   Kernel* reader_ = nullptr;  // waits for a word
   std::uint64_t wanted_ = 0;  // from this cycle on
 };
@@ -326,15 +374,15 @@ class CreditCable::Direction final : public LinkDirection {
   End* reader_;
 };
 
-CreditCable::CreditCable(const Cost& cost, const Place& first, const Place& second) {
+CreditCable::CreditCable(const Cost& cost, const Place& first, const Place& second, Frames* frames) {
   auto at_rest = ends_at_rest(cost);
   const std::array places{first, second};
   for (const std::size_t i : {0U, 1U}) {
     if (places.at(i).worker != nullptr)
-      ends_.at(i) = std::make_unique<End>(cost, std::move(at_rest.at(i)), places.at(i));
+      ends_.at(i) = std::make_unique<End>(cost, std::move(at_rest.at(i)), places.at(i), places.at(1 - i));
   }
   for (const std::size_t i : {0U, 1U}) {
-    if (ends_.at(i)) ends_.at(i)->join(ends_.at(1 - i).get(), first.worker != second.worker);
+    if (ends_.at(i)) ends_.at(i)->join(ends_.at(1 - i).get(), frames);
   }
 }
 

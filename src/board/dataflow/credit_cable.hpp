@@ -11,6 +11,7 @@
 namespace fabricmark::dataflow {
 
 class Channel;
+class Frames;
 
 /// A cable with a credit link: both directions are one machine, as credits ride on the headers of the data
 /// that go the other way. Each end is stepped by the cycles of the link in which something can change. The
@@ -23,8 +24,9 @@ class CreditCable {
     std::uint64_t latency = 1;  ///< cycles: a flit that is on the wire in cycle t arrives in t + latency
     std::uint64_t gap = 0;      ///< cycles behind each packet in which the wire takes nothing
   };
-  /// Throws Error (bad use) for parameters that cannot work.
-  CreditCable(const Cost& cost, const Place& first, const Place& second);
+  /// `frames`: packets travel as frames of this network, each when its last flit has left; null: flit by flit
+  /// over a cable of their own. Throws Error (bad use) for parameters that cannot work.
+  CreditCable(const Cost& cost, const Place& first, const Place& second, Frames* frames = nullptr);
   ~CreditCable();
   CreditCable(const CreditCable&) = delete;
   CreditCable& operator=(const CreditCable&) = delete;

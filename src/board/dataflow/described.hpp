@@ -1,6 +1,7 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 #include <string>
 
 #include "board/dataflow/fabric.hpp"
@@ -14,6 +15,8 @@ struct Described {
   LinkCost link;
   int links = 1;         ///< ports of a device
   std::string topology;  ///< for network::make_topology; empty where the file says none
+  /// Of a network of packets, which credit links cross in frames; absent: cables join the devices.
+  std::optional<network::StackSettings> frames{};
 };
 
 /// Reads what `fabricmark systems export` writes: the first kind of device, the network of a transport, and

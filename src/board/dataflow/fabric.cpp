@@ -37,9 +37,11 @@ CreditCable::Cost credit_cable_cost(const LinkCost& link) {
   own.width_bits = static_cast<unsigned>(link.width_bytes * kBitsOfByte);
   own.packet_flits = or_else(said.packet, own.packet_flits);
   own.receive_flits = or_else(said.receive, own.receive_flits);
-  own.credit_flits = or_else(said.update, std::min<std::uint64_t>(own.packet_flits, cost.latency));
+  const bool is_wire = link.latency_seconds > 0;  // else packets take their time
+  own.credit_flits = or_else(
+      said.update, is_wire ? std::min<std::uint64_t>(own.packet_flits, cost.latency) : own.packet_flits);
   own.timeout = or_else(said.timeout, own.timeout);
-  own.latency = cost.latency;
+  own.latency = is_wire ? cost.latency : 0;
   cost.gap = or_else(said.overhead, 1) - 1;
   own = credit_link::checked(own);
   return cost;
@@ -63,7 +65,9 @@ Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
   }
   if (!settings_.network) return;
   if (!settings_.topology) throw bad_use("a network has no topology", "give the fabric one");
-  network_ = std::make_unique<Network>(*settings_.topology, *settings_.network);
+  const network::Topology& wires = settings_.switched ? *settings_.switched : *settings_.topology;
+  network_ = std::make_unique<Network>(wires, *settings_.network);
+  if (settings_.switched) frames_ = std::make_unique<Frames>(*network_);
 }
 
 Network& Fabric::network() {
@@ -139,7 +143,8 @@ std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& fr
   const CreditCable::Cost cost = credit_cable_cost(settings_.link);
   std::shared_ptr<CreditCable>& cable = cables_[std::minmax(sender, receiver)];
   const bool is_first = sender < receiver;
-  if (!cable) cable = std::make_shared<CreditCable>(cost, is_first ? from : to, is_first ? to : from);
+  if (!cable)
+    cable = std::make_shared<CreditCable>(cost, is_first ? from : to, is_first ? to : from, frames_.get());
   return CreditCable::direction(cable, is_first ? 0 : 1, channel, timing.cycles);
 }
 

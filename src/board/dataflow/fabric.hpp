@@ -14,6 +14,7 @@
 #include "board/dataflow/credit_cable.hpp"
 #include "board/dataflow/crew.hpp"
 #include "board/dataflow/deadlock.hpp"
+#include "board/dataflow/frames.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/network.hpp"
 #include "board/dataflow/peers.hpp"
@@ -45,9 +46,12 @@ struct FabricSettings {
   std::optional<network::Topology> topology{};  ///< its links join devices directly
   LinkCost link{};
   std::optional<network::StackSettings> network{};  ///< packets between all devices, beside the links
-  int workers = 1;                                  ///< threads that run kernels
-  int threads = 1;                                  ///< that run kernels which compute for long
-  std::optional<std::uint64_t> schedule_seed{};     ///< draws the order in which kernels run
+  /// Cables and switches of packets that carry the links, too: as frames of a credit link. Absent: packets
+  /// go over `topology`, and links over its cables.
+  std::optional<network::Topology> switched{};
+  int workers = 1;                               ///< threads that run kernels
+  int threads = 1;                               ///< that run kernels which compute for long
+  std::optional<std::uint64_t> schedule_seed{};  ///< draws the order in which kernels run
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::shared_ptr<runtime::ActivityLog> log{};  ///< who computed, who waited for whom; null: nobody asks
   /// Where a deadlock writes the log as a timeline, with the waits that have no end; empty: nowhere. Needs no
@@ -196,6 +200,7 @@ class Fabric {
   int finished_ = 0;                                                 // hosts that wait for all to finish
   std::uint64_t finishes_ = 0;                                       // how often all have
   std::map<std::pair<network::Port, network::Port>, Opened> links_;  // from, to
+  std::unique_ptr<Frames> frames_;                                   // of links, where packets carry them
   std::map<std::pair<network::Port, network::Port>, std::shared_ptr<CreditCable>>
       cables_;                        // lower port first
   std::vector<Packet> said_, heard_;  // [rank], in the last meeting; kept for their memory

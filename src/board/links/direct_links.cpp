@@ -23,11 +23,28 @@ std::string end_name(const network::Port& port) {
   return fmt::format("device {}, port {}", port.node, port.port);
 }
 
-network::Topology cabled(const runtime::Context& context, int ports, const Joining& joining) {
+/// What the kernels' streams join. Where frames carry them, a board's port is no limit.
+network::Topology cabled(const runtime::Context& context, const dataflow::Described& system,
+                         const Joining& joining) {
   std::optional<network::Topology> named = named_topology(context);
   if (named && joining.needs_circuits) named = with_circuits(std::move(*named), joining.circuits);
   network::Topology topology = named.value_or(joining.circuits);
-  topology.check_ports(ports);
+  if (!system.frames) topology.check_ports(system.links);
+  return topology;
+}
+
+/// The cables and switches of frames, of which the ranks are the first devices.
+std::optional<network::Topology> switched(const runtime::Context& context,
+                                          const dataflow::Described& system) {
+  if (!system.frames) return std::nullopt;
+  const int ranks = context.ranks().size();
+  const bool has_sizes = system.topology.find(':') != std::string::npos;
+  network::Topology topology = network::make_topology(system.topology, has_sizes ? 0 : ranks);
+  if (topology.devices() < ranks) {
+    throw bad_use(
+        fmt::format("topology {} has {} devices for {} ranks", topology.name(), topology.devices(), ranks),
+        "start fewer ranks");
+  }
   return topology;
 }
 
@@ -55,8 +72,10 @@ dataflow::Described described_links(const runtime::Context& context) {
 DirectLinks::DirectLinks(const runtime::Context& context, const dataflow::Described& system,
                          const Joining& joining)
     : KernelLinks(context, system.device,
-                  {.topology = cabled(context, system.links, joining),
+                  {.topology = cabled(context, system, joining),
                    .link = system.link,
+                   .network = system.frames,
+                   .switched = switched(context, system),
                    .threads = threads(context)}) {}
 
 void DirectLinks::opened(int port) {
