@@ -10,6 +10,7 @@
 #include "base/error.hpp"
 #include "base/version.hpp"
 #include "describe/collectives.hpp"
+#include "describe/credit_link.hpp"
 #include "describe/request.hpp"
 #include "device/device.hpp"
 #include "runtime/cost_spec.hpp"
@@ -247,6 +248,7 @@ Json answer(Kernels& kernels, const Json& request) {
                                            "bitstream",   "system", "bitstream_id", "settings", "work_items",
                                            "local_bytes", "ranks",  "memory",       "numbers"};
   if (request.contains("collective")) return collective_json(request);
+  if (request.contains("credit_link")) return credit_link_json(request);
   require_known(request, known);
   const KernelSpec& spec = kernels.of(member<std::string>(request, "benchmark", ""));
   if (request.contains("class")) return resolved_json(spec, request);
