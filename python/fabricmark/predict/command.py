@@ -1,7 +1,7 @@
 """`fabricmark predict`: options in, table, CSV and plot out."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
 
@@ -28,6 +28,49 @@ HELP = {
     "from": "Runs of one device to extrapolate from: result files, or published rows; may be repeated.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
+
+
+@dataclass(frozen=True)
+class Given:
+    """What the command says of where it is predicted for, and how."""
+
+    system: str | None
+    transport: str | None
+    board: str | None
+    bitstream_id: str | None
+    program: str | None
+    scaling: str
+    profile: str
+    closed_form: bool
+    sensitivity: bool
+    reach: str | None
+    enough: tuple[str, ...]
+    beyond: bool
+    from_files: tuple[Path, ...]
+
+    @property
+    def more(self) -> dict:
+        """For a request."""
+        return {"profile": self.profile, "closed_form": self.closed_form, "beyond": self.beyond}
+
+    @property
+    def asked(self) -> tuple[bool, str | None, list[str], bool]:
+        """What the lines below a table are about."""
+        return (self.sensitivity, self.reach, list(self.enough), self.beyond)
+
+    @property
+    def option_of_programs(self) -> str:
+        """That names a bitstream or a program; "" for none."""
+        if self.bitstream_id is not None:
+            return "--bitstream-id"
+        return "--program" if self.program is not None else ""
+
+    def options(self) -> dict[str, object]:
+        """By their names on the command line, those of systems."""
+        names = ("system", "transport", "board", "bitstream_id", "program", "reach", "enough", "closed_form",
+                 "sensitivity", "beyond")  # fmt: skip
+        found = {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
+        return {**found, "--from": self.from_files}
 
 
 def predict(
@@ -65,73 +108,37 @@ def predict(
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
+    given = Given(
+        system, transport, board, bitstream_id, program, scaling, profile, closed_form, sensitivity, reach,
+        tuple(enough or ()), beyond, tuple(from_files or ()),
+    )  # fmt: skip
     if name == credit_link.NAME:
-        others = {
-            "--system": system, "--transport": transport, "--board": board, "--bitstream-id": bitstream_id,
-            "--program": program, "--reach": reach, "--enough": enough, "--from": from_files, "--mesh": mesh,
-            "--plot": plot_file, "--closed-form": closed_form, "--sensitivity": sensitivity,
-            "--beyond": beyond,
-        }  # fmt: skip
+        others = {**given.options(), "--mesh": mesh, "--plot": plot_file}
         for option in (one for one, value in others.items() if value):
             raise FabricmarkError(
                 f"{option} with {name}", "its values are given by --set, --sweep and --profile"
             )
         credit_link.show(options.settings(given_words or []), options.sweeps(sweep or []), profile, csv_file)
         return
-    collective = None
-    if models.find(name) is None:
-        collective = collectives.operation(name)
-        name = collective or name
-        if collective is None:
-            check_benchmark(name)
+    collective = collectives.operation(name) if models.find(name) is None else None
+    if collective is None:
+        check_benchmark(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
         picture.check_picture(plot_file)
+    name = collective or name
     words = options.settings([*(given_words or []), *([f"mesh={mesh}"] if mesh is not None else [])])
     axes_of = options.sweeps(sweep or [])
     counts = options.device_counts(devices, name)
-    more = {"profile": profile, "closed_form": closed_form, "beyond": beyond}
-    cases: list[Case] = []
-    asked = (sensitivity, reach, enough or [], beyond)
-    if from_files:
-        if collective is not None or axes_of or any(asked) or closed_form:
-            raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
-        if bitstream_id is not None or program is not None:
-            option = "--bitstream-id" if bitstream_id is not None else "--program"
-            raise FabricmarkError(f"{option} with --from", "leave it out: runs were measured")
-        where = {"system": system, "transport": transport, "board": board}
-        cases = [extrapolate.case(name, from_files, words, counts, scaling, where)]
+    if given.from_files:
+        cases = [_extrapolated(name, given, words, axes_of, counts, collective)]
     elif system is None:
         raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
     elif collective is not None:
-        if scaling != points.WEAK or reach or enough:
-            cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
-            raise FabricmarkError(cause, "use --devices, --set and --sweep")
-        if bitstream_id is not None or program is not None:
-            option = "--bitstream-id" if bitstream_id is not None else "--program"
-            raise FabricmarkError(f"{name} has no kernel and no program", f"leave out {option}")
-        cases = collectives.cases(
-            name, system, transport, counts, words, axes_of, board, sensitive=sensitivity, **more
-        )
+        cases = _of_collective(name, given, words, axes_of, counts)
     else:
-        for one in options.names(system, "--system"):
-            for over in options.names(transport, "--transport"):
-                chosen = choice.choose(name, choice.Wanted(one, board, bitstream_id, over, profile))
-                found = local_machine.with_limits(chosen.narrowed)
-                found = settings.without_curves(found) if closed_form else found
-                request = points.PredictionRequest(name, found, chosen.transport, scaling, **more)
-                case = _case(request, one, words, axes_of, counts)
-                taken = {point.bitstream for point in case.points}
-                bitstream = min(taken) if len(taken) == 1 else ""
-                own = options.program_of(case.request, program, bitstream)
-                about = [
-                    *case.about,
-                    *choice.said(chosen, taken, board),
-                    *options.program_line(case.request, own, bitstream),
-                ]
-                cases.append(replace(case, about=about, program=own))
-        cases = [replace(case, about=[*case.about, *view.lines(case, *asked)]) for case in cases]
+        cases = list(_of_systems(name, given, words, axes_of, counts))
     if taken := options.which(devices, name):
         cases[0] = replace(cases[0], about=[f"devices {devices}: {taken}", *cases[0].about])
     view.show(cases)
@@ -139,6 +146,58 @@ def predict(
         paths.write_atomically(csv_file, view.table_csv(cases))
     if plot_file is not None:
         picture.save_plot(cases, plot_file)
+
+
+def _extrapolated(
+    name: str, given: Given, words: Mapping[str, str], sweeps: Sequence[options.Sweep], counts: Sequence[int],
+    collective: str | None,
+) -> Case:  # fmt: skip
+    """From measured runs. Raises FabricmarkError (2)."""
+    if collective is not None or sweeps or any(given.asked) or given.closed_form:
+        raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
+    if option := given.option_of_programs:
+        raise FabricmarkError(f"{option} with --from", "leave it out: runs were measured")
+    where = {"system": given.system, "transport": given.transport, "board": given.board}
+    return extrapolate.case(name, list(given.from_files), words, counts, given.scaling, where)
+
+
+def _of_collective(
+    name: str, given: Given, words: Mapping[str, str], sweeps: Sequence[options.Sweep], counts: Sequence[int]
+) -> list[Case]:
+    """Of an operation of all ranks. Raises FabricmarkError (2)."""
+    if given.scaling != points.WEAK or given.reach or given.enough:
+        cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
+        raise FabricmarkError(cause, "use --devices, --set and --sweep")
+    if option := given.option_of_programs:
+        raise FabricmarkError(f"{name} has no kernel and no program", f"leave out {option}")
+    return collectives.cases(
+        name, given.system, given.transport, counts, words, sweeps, given.board,
+        sensitive=given.sensitivity, **given.more,
+    )  # fmt: skip
+
+
+def _of_systems(
+    name: str, given: Given, words: Mapping[str, str], sweeps: Sequence[options.Sweep], counts: Sequence[int]
+) -> Iterator[Case]:
+    """Of a benchmark over each transport of each system. Raises FabricmarkError (2)."""
+    for one in options.names(given.system, "--system"):
+        for over in options.names(given.transport, "--transport"):
+            wanted = choice.Wanted(one, given.board, given.bitstream_id, over, given.profile)
+            chosen = choice.choose(name, wanted)
+            found = local_machine.with_limits(chosen.narrowed)
+            found = settings.without_curves(found) if given.closed_form else found
+            request = points.PredictionRequest(name, found, chosen.transport, given.scaling, **given.more)
+            case = _case(request, one, words, sweeps, counts)
+            taken = {point.bitstream for point in case.points}
+            bitstream = min(taken) if len(taken) == 1 else ""
+            own = options.program_of(case.request, given.program, bitstream)
+            about = [
+                *case.about,
+                *choice.said(chosen, taken, given.board),
+                *options.program_line(case.request, own, bitstream),
+            ]
+            case = replace(case, about=about, program=own)
+            yield replace(case, about=[*about, *view.lines(case, *given.asked)])
 
 
 def _case(
