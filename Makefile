@@ -49,10 +49,10 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full test-rtl bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full test-rtl test-rtl-full bench format lint sanitize clean
 
 help:  ## this list
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 
 # Called by the targets below; quick and without network when nothing has changed.
 setup:
@@ -123,6 +123,12 @@ test test-full:
 
 test-rtl: setup-also-rtl  ## the RTL of the credit link, cycle by cycle beside its model (Verilator, yosys)
 	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS)
+
+test-rtl-full: setup-also-rtl  ## the same on 10 000 random links, and as many of the model alone
+	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target credit_link_tests
+	@status=0; FABRICMARK_CREDIT_LINK_RUNS=10000 build/release/bin/credit_link_tests --gtest_brief=1 || status=1; \
+	.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --full --runs 10000 || status=1; \
+	exit $$status
 
 install: programs  ## programs, kernels, systems and the command, below PREFIX
 	@mkdir -p $(LOGS); $(IN_VENV) cmake --install build/release --prefix "$(abspath $(PREFIX))" >$(LOGS)/install.log || { cat $(LOGS)/install.log; exit 1; }; \
