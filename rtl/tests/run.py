@@ -13,11 +13,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 
 from common import Failure, Options, Task
-from kinds import cosimulation, sources
+from kinds import cosimulation, reference_points, sources
 
 KINDS: tuple[ModuleType, ...] = (
     sources,
     cosimulation,
+    reference_points,
 )
 
 

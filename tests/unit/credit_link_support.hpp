@@ -46,7 +46,7 @@ class LinkRun {
     ++still_;
     for (std::size_t i = 0; i < 2; ++i) {
       if (is_offering_[i] && cycle.ends[i].source_ready) {
-        if (in_[i]++ == 0) first_in_[i] = link_.now();
+        ++in_[i];
         is_offering_[i] = false;
         still_ = 0;
       }
@@ -83,8 +83,6 @@ class LinkRun {
   [[nodiscard]] double rate(std::size_t i) const {
     return static_cast<double>(delivered(i) - 1) / static_cast<double>(last_out_[i] - first_out_[i]);
   }
-  /// Cycles from the first word in to the first word out.
-  [[nodiscard]] std::uint64_t first_latency() const { return first_out_[1] - first_in_[0]; }
 
  private:
   DuplexCycleLink link_;
@@ -92,7 +90,6 @@ class LinkRun {
   std::array<User, 2> users_;
   std::array<bool, 2> is_offering_{};
   std::array<std::uint64_t, 2> in_{};
-  std::array<std::uint64_t, 2> first_in_{};
   std::array<std::uint64_t, 2> first_out_{};
   std::array<std::uint64_t, 2> last_out_{};
   std::uint64_t still_ = 0;

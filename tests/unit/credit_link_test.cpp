@@ -7,6 +7,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "credit_link_points.hpp"
 #include "credit_link_support.hpp"
 #include "network/credit_link/header.hpp"
 
@@ -37,33 +38,55 @@ std::unique_ptr<LinkRun> full_speed(unsigned packet, unsigned receive, std::size
 
 // Reference points.
 
-TEST(CreditLink, FullPacketsCostOneHeader) {
-  for (const auto& [packet, rate] :
-       {std::pair{4U, 0.8000}, {8U, 0.8889}, {16U, 0.9412}, {32U, 0.9697}, {64U, 0.9846}, {128U, 0.9923}}) {
-    const auto run = full_speed(packet, 2048, 82);
-    EXPECT_NEAR(run->rate(1), rate, 5e-5) << packet;
-    EXPECT_EQ(run->watch().violation(), "");
+/// Two ends and a watch, as the reference points want them.
+class Watched {
+ public:
+  explicit Watched(const points::Scenario& scenario)
+      : link_(parameters(scenario), scenario.latency), watch_(link_) {
+    while (!link_.is_up()) step({});
+    for (std::size_t i = 0; i < 4 * scenario.latency; ++i) step({});  // the last SYNC flits are gone
   }
-}
+  std::array<points::Deeds, 2> step(const std::array<points::Wishes, 2>& wishes) {
+    std::array<LinkEnd::Input, 2> inputs;
+    std::array<points::Deeds, 2> deeds;
+    for (std::size_t i = 0; i < 2; ++i) {
+      inputs[i].source_valid = wishes[i].offers;
+      inputs[i].source_last = wishes[i].is_last;
+      inputs[i].source_word = wishes[i].word;
+      inputs[i].sink_ready = wishes[i].takes;
+      const Flit* const received = link_.wire(1 - i).out();
+      deeds[i].received = received != nullptr && !received->first;
+    }
+    const DuplexCycleLink::Cycle cycle = link_.step(inputs[0], inputs[1]);
+    watch_.look(inputs[0], inputs[1], cycle);
+    for (std::size_t i = 0; i < 2; ++i) {
+      const LinkEnd::Output& output = cycle.ends[i];
+      deeds[i].accepted = wishes[i].offers && output.source_ready;
+      deeds[i].delivered = wishes[i].takes && output.sink_valid;
+      deeds[i].is_credit_only =
+          output.sent != nullptr && output.sent->is_header && output.sent->header.credit_only;
+      deeds[i].word = output.sink_word;
+    }
+    return deeds;
+  }
+  [[nodiscard]] const std::string& violation() const { return watch_.violation(); }
 
-TEST(CreditLink, TheReceiveBufferLimitsTheRate) {
-  struct Point {
-    unsigned receive;
-    std::size_t latency;
-    double rate;
-  };
-  for (const Point& point : std::initializer_list<Point>{{63, 82, 0.1594},
-                                                         {96, 82, 0.4780},
-                                                         {128, 82, 0.6372},
-                                                         {160, 82, 0.7972},
-                                                         {192, 82, 0.9553},
-                                                         {224, 82, 0.9697},
-                                                         {512, 204, 0.9697},
-                                                         {1024, 456, 0.9697},
-                                                         {320, 200, 0.7337}}) {
-    const auto run = full_speed(32, point.receive, point.latency);
-    EXPECT_NEAR(run->rate(1), point.rate, 0.003 * point.rate) << point.receive << " " << point.latency;
-    EXPECT_EQ(run->watch().violation(), "");
+ private:
+  static LinkParameters parameters(const points::Scenario& scenario) {
+    LinkParameters parameters = link_of(scenario.packet, scenario.receive);
+    parameters.counts_credit_by_flit = scenario.by_flit;
+    return parameters;
+  }
+  DuplexCycleLink link_;
+  LinkWatch watch_;
+};
+
+TEST(CreditLink, ReferencePointsAreMet) {
+  for (const points::Point& point : points::reference_points()) {
+    Watched link(point.scenario);
+    const points::Figures figures = points::Play(link, point.scenario).figures();
+    EXPECT_NEAR(point.figure(figures), point.value, point.tolerance) << point.name;
+    EXPECT_EQ(link.violation().empty(), !point.scenario.by_flit) << point.name << link.violation();
   }
 }
 
@@ -77,45 +100,6 @@ TEST(CreditLink, TheLawOfTheRateHolds) {
       EXPECT_NEAR(run->rate(1), law, 0.02 * law) << receive << " " << latency;
     }
   }
-}
-
-TEST(CreditLink, TheFirstWordWaitsForItsPacket) {
-  for (const auto& [packet, cycles] :
-       {std::pair{4U, 89U}, {8U, 93U}, {16U, 101U}, {32U, 117U}, {64U, 149U}, {128U, 213U}}) {
-    EXPECT_EQ(full_speed(packet, 2048, 82, 1000)->first_latency(), cycles) << packet;
-  }
-}
-
-TEST(CreditLink, ASingleWordWaitsForTheTimeOutUnlessItIsTheLast) {
-  for (const std::size_t latency : {1U, 10U, 82U}) {
-    EXPECT_EQ(full_speed(32, 512, latency, 1)->first_latency(), 64 + latency + 4);
-    LinkRun::User user = sends(1);
-    user.is_last = [](std::uint64_t) { return true; };
-    LinkRun run(link_of(32, 512), latency, user, {});
-    run.start();
-    run.finish(1000);
-    EXPECT_EQ(run.first_latency(), latency + 4);
-  }
-}
-
-TEST(CreditLink, BothDirectionsAreAsFastAsOne) {
-  LinkRun run(link_of(32, 512), 82, sends(100000), sends(100000));
-  run.start();
-  run.finish(1000);
-  EXPECT_NEAR(run.rate(0), 0.9697, 5e-5);
-  EXPECT_NEAR(run.rate(1), 0.9697, 5e-5);
-  EXPECT_EQ(run.watch().violation(), "");
-}
-
-TEST(CreditLink, ASinkOfEveryOtherCycleHalvesTheRate) {
-  LinkRun::User slow;
-  slow.takes = [](std::uint64_t cycle) { return cycle % 2 == 0; };
-  LinkRun run(link_of(32, 512), 82, sends(20000), slow);
-  run.start();
-  run.finish(1000);
-  EXPECT_NEAR(run.rate(1), 0.5, 1e-3);
-  EXPECT_NEAR(run.link().end(1).counters().most_received, 413, 0.01 * 413);
-  EXPECT_EQ(run.watch().violation(), "");
 }
 
 TEST(CreditLink, ASinkThatStopsLosesNothing) {
@@ -137,45 +121,6 @@ TEST(CreditLink, ASinkThatStopsLosesNothing) {
   EXPECT_LE(most, 512U);
   EXPECT_LE(least, 509U);
   EXPECT_GE(most, 509U);
-}
-
-/// Cycles from one header of end 1, which has no data, to the next.
-double cycles_between_credits(bool every_other_cycle) {
-  LinkRun::User user;
-  if (every_other_cycle) user.takes = [](std::uint64_t cycle) { return cycle % 2 == 0; };
-  LinkRun run(link_of(128, 2048), 128, sends(1000000), user);
-  run.start();
-  for (int i = 0; i < 10000; ++i) run.step();
-  const std::uint64_t before = run.link().end(1).counters().credit_only;
-  for (int i = 0; i < 129 * 200; ++i) run.step();
-  return 129.0 * 200 / static_cast<double>(run.link().end(1).counters().credit_only - before);
-}
-
-TEST(CreditLink, CreditsComeBackEveryPacket) {
-  const double fast = cycles_between_credits(false);
-  EXPECT_NEAR(fast, 129, 0.01 * 129);
-  EXPECT_NEAR(fast, 128, 0.01 * 128);  // as printed
-  EXPECT_NEAR(cycles_between_credits(true) / fast, 2, 0.02);
-}
-
-// The thesis' rule.
-
-/// Both send 20 words, then stream, and both sinks stop for 3000 cycles.
-bool comes_to_its_end(bool by_flit) {
-  LinkParameters parameters = link_of(32, 512);
-  parameters.counts_credit_by_flit = by_flit;
-  LinkRun::User user = sends(5000);
-  user.takes = [](std::uint64_t cycle) { return cycle > 4000; };
-  user.is_last = [](std::uint64_t word) { return word == 19 || word == 4999; };
-  LinkRun run(parameters, 82, user, user);
-  run.start();
-  for (int i = 0; i < 100000; ++i) run.step();
-  return run.delivered(0) == 5000 && run.delivered(1) == 5000;
-}
-
-TEST(CreditLink, CreditByTheFlitHangsAndByThePacketDoesNot) {
-  EXPECT_FALSE(comes_to_its_end(true));
-  EXPECT_TRUE(comes_to_its_end(false));
 }
 
 // Headers.
