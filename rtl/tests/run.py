@@ -13,11 +13,12 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 
 from common import Failure, Options, Task
-from kinds import cosimulation, reference_points, sources
+from kinds import cosimulation, formal, reference_points, sources
 
 KINDS: tuple[ModuleType, ...] = (
     sources,
     cosimulation,
+    formal,
     reference_points,
 )
 
