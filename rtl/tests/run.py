@@ -13,13 +13,14 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 
 from common import Failure, Options, Task
-from kinds import cosimulation, formal, reference_points, sources
+from kinds import benches, cosimulation, formal, reference_points, sources
 
 KINDS: tuple[ModuleType, ...] = (
     sources,
     cosimulation,
     formal,
     reference_points,
+    benches,
 )
 
 

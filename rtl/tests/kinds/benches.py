@@ -1,0 +1,100 @@
+"""What stands around the credit link (Ethernet, clocks, widths) on random input; each planted fault is found."""
+
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+
+from common import BUILD, RTL, Failure, Options, Task, once, run
+
+TOOLS = ("verilator",)
+FOLDERS = ("credit_link", "ethernet", "common", "wrappers")
+BENCHES = RTL / "tests" / "benches"
+TOPS = RTL / "tests" / "tops"
+
+
+def sizes(*pairs: tuple[int, int]) -> str:
+    """The parameter SIZES of fm_test_width."""
+    return "-GSIZES=256'h" + "".join(f"{flit:04x}{word:04x}" for word, flit in reversed(pairs))
+
+
+# Of words and flits, in bytes.
+MORE_PAIRS = ((40, 64), (24, 64), (36, 64), (64, 32), (64, 40), (16, 64), (5, 32), (64, 64))
+
+
+@dataclass(frozen=True)
+class Bench:
+    """A top, and the program that steps it over so many seeds; over fewer it finds each of these faults."""
+
+    name: str
+    top: Path
+    main: str
+    runs: int
+    flags: tuple[str, ...] = ()
+    faults: tuple[int, ...] = ()
+    is_full: bool = False
+
+
+ALL = (
+    Bench("frames_256", TOPS / "fm_test_frames.sv", "frames", 300, ("-GW=256",), tuple(range(1, 12))),
+    Bench("frames_128", TOPS / "fm_test_frames.sv", "frames", 300, ("-GW=128",), (8,)),
+    Bench("frames_512", TOPS / "fm_test_frames.sv", "frames", 300, ("-GW=512",), (3, 7)),
+    Bench("frames_384", TOPS / "fm_test_frames.sv", "frames", 300, ("-GW=384",), is_full=True),
+    Bench("network", TOPS / "fm_test_network.sv", "network", 100, ("-GW=128",), (4, 11, 12, 13)),
+    Bench("fifo", RTL / "common" / "fm_async_fifo.sv", "fifo", 500, ("-GW=64", "-GPLACES_LOG2=3"),
+          tuple(range(14, 18))),
+    Bench("width", TOPS / "fm_test_width.sv", "width", 60, (), tuple(range(18, 22))),
+    Bench("width_more", TOPS / "fm_test_width.sv", "width", 200, (sizes(*MORE_PAIRS),), is_full=True),
+)  # fmt: skip
+RUNS_OF_FAULTS = 60
+
+
+@once
+def program(bench: Bench) -> Path:
+    folder = BUILD / bench.name
+    folder.mkdir(parents=True, exist_ok=True)
+    width = next((flag.removeprefix("-GW=") for flag in bench.flags if flag.startswith("-GW=")), "0")
+    compiler = f"-std=c++20 -O1 -I{BENCHES} -DFABRICMARK_WIDTH={width}"
+    how = ["--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--Mdir", folder, "-CFLAGS", compiler]
+    what = ["-DFM_FAULTS", *bench.flags, *(f"-I{RTL / folder}" for folder in FOLDERS), bench.top]
+    main = BENCHES / f"{bench.main}.cpp"
+    run(["verilator", *how, "-o", "program", *what, main], f"verilator, {bench.name}")
+    return folder / "program"
+
+
+def build(bench: Bench) -> None:
+    program(bench)
+
+
+def passes(bench: Bench, runs: int) -> None:
+    run([program(bench), 0, runs], bench.name)
+
+
+def finds(bench: Bench, fault: int) -> None:
+    """Raises Failure where no seed shows the fault."""
+    words = [str(program(bench)), "0", str(RUNS_OF_FAULTS), str(fault)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 1 or ": found: " not in done.stdout:
+        raise Failure(f"fault {fault} was not found by {bench.name} in {RUNS_OF_FAULTS} seeds")
+
+
+def planted() -> None:
+    """Raises Failure where the sources know other faults than are tried."""
+    text = " ".join(file.read_text() for folder in FOLDERS[1:] for file in (RTL / folder).glob("*.sv"))
+    known = {int(number) for number in re.findall(r"fault [!=]= 6'd(\d+)", text)}
+    tried = {fault for bench in ALL for fault in bench.faults}
+    if known != tried:
+        raise Failure(f"the sources know the faults {sorted(known)}, tried are {sorted(tried)}")
+
+
+def tasks(options: Options) -> Iterator[Task]:
+    yield Task("planted", planted)
+    for bench in ALL:
+        yield Task(f"build {bench.name}", partial(build, bench), bench.is_full)
+    for bench in ALL:
+        runs = bench.runs * (10 if options.full else 1)
+        yield Task(bench.name, partial(passes, bench, runs), bench.is_full)
+        for fault in bench.faults:
+            yield Task(f"{bench.name}, fault {fault}", partial(finds, bench, fault), bench.is_full)
