@@ -5,6 +5,7 @@
 `default_nettype none
 module fm_async_fifo #(
     parameter integer W = 256,
+    parameter integer USER = 1,        // bits of tuser
     parameter integer PLACES_LOG2 = 5  // at least 3 for the full rate
 ) (
     input  wire            rst,           // of any clock
@@ -18,12 +19,14 @@ module fm_async_fifo #(
     input  wire  [  W-1:0] s_axis_tdata,
     input  wire  [W/8-1:0] s_axis_tkeep,
     input  wire            s_axis_tlast,
+    input  wire  [USER-1:0] s_axis_tuser,
     input  wire            s_axis_tvalid,
     output wire            s_axis_tready,
     input  wire            m_clk,
     output logic [  W-1:0] m_axis_tdata,
     output logic [W/8-1:0] m_axis_tkeep,
     output logic           m_axis_tlast,
+    output logic [USER-1:0] m_axis_tuser,
     output logic           m_axis_tvalid,
     input  wire            m_axis_tready
 );
@@ -41,7 +44,7 @@ module fm_async_fifo #(
     gray = count ^ (count >> 1);
   endfunction
 
-  logic [W+W/8:0] places[0:(1<<A)-1];
+  logic [USER+W+W/8:0] places[0:(1<<A)-1];
   logic [A:0] write, written, read, taken;  // counts, and the same in Gray code
   logic [A:0] taken_seen_0, taken_seen_1, written_seen_0, written_seen_1;
 
@@ -75,7 +78,8 @@ module fm_async_fifo #(
   assign s_axis_tready = is_open && !is_full;
   wire accepts = s_axis_tvalid && s_axis_tready;
   wire [A:0] write_now = write + {{A{1'b0}}, accepts};
-  always_ff @(posedge s_clk) if (accepts) places[write[A-1:0]] <= {s_axis_tlast, s_axis_tkeep, s_axis_tdata};
+  always_ff @(posedge s_clk)
+    if (accepts) places[write[A-1:0]] <= {s_axis_tuser, s_axis_tlast, s_axis_tkeep, s_axis_tdata};
   always_ff @(posedge s_clk or posedge s_reset) begin
     if (s_reset) begin
       write <= {(A + 1) {1'b0}};
@@ -97,7 +101,8 @@ module fm_async_fifo #(
   wire fetches = !is_empty && (!m_axis_tvalid || m_axis_tready);
   wire [A:0] read_now = read + {{A{1'b0}}, fetches};
   wire [A-1:0] place = fault == 6'd16 ? read_now[A-1:0] : read[A-1:0];
-  always_ff @(posedge m_clk) if (fetches) {m_axis_tlast, m_axis_tkeep, m_axis_tdata} <= places[place];
+  always_ff @(posedge m_clk)
+    if (fetches) {m_axis_tuser, m_axis_tlast, m_axis_tkeep, m_axis_tdata} <= places[place];
   always_ff @(posedge m_clk or posedge m_reset) begin
     if (m_reset) begin
       read <= {(A + 1) {1'b0}};

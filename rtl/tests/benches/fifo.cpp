@@ -16,7 +16,7 @@ constexpr std::uint32_t kLateBits = 15;
 struct Word {
   Bytes bytes;
   std::uint8_t keep = 0;
-  bool last = false;
+  bool last = false, user = false;
 };
 
 class Bench {
@@ -79,12 +79,13 @@ class Bench {
     if (!is_offered_ && random_.chance(offers_)) {
       is_offered_ = true;
       offer_ = {random_.bytes(kBytes), static_cast<std::uint8_t>(random_.number(0, 255)),
-                random_.number(0, 1) == 1};
+                random_.number(0, 1) == 1, random_.chance(0.5)};
     }
     rtl_.s_axis_tvalid = is_offered_;
     set_bytes(rtl_.s_axis_tdata, offer_.bytes.empty() ? Bytes(kBytes) : offer_.bytes);
     rtl_.s_axis_tkeep = offer_.keep;
     rtl_.s_axis_tlast = offer_.last;
+    rtl_.s_axis_tuser = offer_.user;
     rtl_.s_late = late(m_changed_);
     m_changed_ = false;
     rtl_.s_clk = 0;
@@ -105,14 +106,15 @@ class Bench {
     rtl_.m_clk = 0;
     rtl_.eval();
     const bool takes = rtl_.m_axis_tvalid && rtl_.m_axis_tready;
-    const Word word{get_bytes(rtl_.m_axis_tdata, kBytes), rtl_.m_axis_tkeep, rtl_.m_axis_tlast != 0};
+    const Word word{get_bytes(rtl_.m_axis_tdata, kBytes), rtl_.m_axis_tkeep, rtl_.m_axis_tlast != 0,
+                    rtl_.m_axis_tuser != 0};
     rtl_.m_clk = 1;
     rtl_.eval();
     m_changed_ = true;
     if (!takes) return;
     expect(!on_way_.empty(), "a word that was not sent");
     const Word& due = on_way_.front();
-    expect(due.bytes == word.bytes && due.keep == word.keep && due.last == word.last,
+    expect(due.bytes == word.bytes && due.keep == word.keep && due.last == word.last && due.user == word.user,
            "another word than the next one");
     on_way_.pop_front();
     if (++taken_ == 1) first_ = m_next_;

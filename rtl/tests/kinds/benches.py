@@ -1,4 +1,4 @@
-"""What stands around the credit link (Ethernet, clocks, widths) on random input; each planted fault is found."""
+"""Random input for what stands around the credit link (Ethernet, clocks, widths); planted faults are found."""
 
 import re
 import subprocess
@@ -46,6 +46,10 @@ ALL = (
     Bench("fifo", RTL / "common" / "fm_async_fifo.sv", "fifo", 500, ("-GW=64", "-GPLACES_LOG2=3"),
           tuple(range(14, 18))),
     Bench("width", TOPS / "fm_test_width.sv", "width", 60, (), tuple(range(18, 22))),
+    Bench("cmac", TOPS / "fm_test_wrapper.sv", "wrapper", 60, ("-GKIND=0",), (22,)),
+    Bench("ll_ethernet", TOPS / "fm_test_wrapper.sv", "wrapper", 60, ("-GKIND=1",), (23, 24, 27)),
+    Bench("aurora", TOPS / "fm_test_wrapper.sv", "wrapper", 60, ("-GKIND=2",), (25, 26)),
+    Bench("serial_lite", TOPS / "fm_test_wrapper.sv", "wrapper", 60, ("-GKIND=3",), (28, 29)),
     Bench("width_more", TOPS / "fm_test_width.sv", "width", 200, (sizes(*MORE_PAIRS),), is_full=True),
 )  # fmt: skip
 RUNS_OF_FAULTS = 60
@@ -55,8 +59,10 @@ RUNS_OF_FAULTS = 60
 def program(bench: Bench) -> Path:
     folder = BUILD / bench.name
     folder.mkdir(parents=True, exist_ok=True)
-    width = next((flag.removeprefix("-GW=") for flag in bench.flags if flag.startswith("-GW=")), "0")
-    compiler = f"-std=c++20 -O1 -I{BENCHES} -DFABRICMARK_WIDTH={width}"
+    given = [flag.removeprefix("-G").split("=") for flag in bench.flags]
+    names = {"W": "FABRICMARK_WIDTH", "KIND": "FABRICMARK_KIND"}
+    defines = " ".join(f"-D{names[name]}={value}" for name, value in given if name in names)
+    compiler = f"-std=c++20 -O1 -I{BENCHES} {defines}"
     how = ["--cc", "--exe", "--build", "-O3", "--x-assign", "fast", "--Mdir", folder, "-CFLAGS", compiler]
     what = ["-DFM_FAULTS", *bench.flags, *(f"-I{RTL / folder}" for folder in FOLDERS), bench.top]
     main = BENCHES / f"{bench.main}.cpp"

@@ -41,20 +41,16 @@ module fm_test_network #(
 );
   localparam integer B = W / 8;
   localparam logic [47:0] HUB = 48'h02_00_00_00_00_00;
-  // The flits of each end, and its frames.
-  wire [4*W-1:0] flit, frame;
-  wire [3:0] flit_valid, flit_ready, flit_last, frame_valid, frame_ready, frame_last, frame_user;
+  wire [4*W-1:0] flit;
+  wire [3:0] flit_valid, flit_ready, flit_last, from_valid;
   wire [7:0] flit_user;
-  wire [4*B-1:0] frame_keep;
   wire [3*W-1:0] from_port;
-  wire [3:0] from_valid;
   wire [5:0] from_user;
 
   genvar i;
   generate
     for (i = 0; i < 4; i = i + 1) begin : g_end
       localparam integer PORT = i < 2 ? 0 : i - 1;
-      localparam logic [47:0] OTHER = HUB + 48'(i - 1);
       fm_credit_link #(
           .W(W), .D(D), .RX(RX), .KEEPALIVE(KEEPALIVE), .SYNC_INTERVAL(64), .RX_COMMIT(1), .RESYNC_ERRORS(16),
           .RESYNC_WINDOW(256)
@@ -69,48 +65,26 @@ module fm_test_network #(
           .words_out(words_out[32*i+:32]), .lost_flits(lost_flits[32*i+:32]), .cut_packets(cut_packets[32*i+:32]),
           .bad_headers(), .bad_payloads(), .stray_flits(), .stalled_cycles(), .error_code()
       );
-      fm_eth_encoder #(
-          .W(W), .D(D)
-      ) encoder (
-          .clk, .rst, .fault, .destination(i < 2 ? HUB + 48'(i + 1) : HUB), .source(i < 2 ? HUB : OTHER),
-          .ethertype(16'h88B5), .s_axis_tdata(flit[W*i+:W]), .s_axis_tvalid(flit_valid[i]),
-          .s_axis_tready(flit_ready[i]), .s_axis_tlast(flit_last[i]), .s_axis_tuser(flit_user[2*i+:2]),
-          .m_axis_tdata(frame[W*i+:W]), .m_axis_tkeep(frame_keep[B*i+:B]), .m_axis_tvalid(frame_valid[i]),
-          .m_axis_tready(frame_ready[i]), .m_axis_tlast(frame_last[i]), .m_axis_tuser(frame_user[i]), .frames()
-      );
     end
     for (i = 0; i < 3; i = i + 1) begin : g_port
       localparam integer ENDS = i == 0 ? 2 : 1;
       localparam integer FIRST = i == 0 ? 0 : i + 1;
-      fm_eth_decoder #(
-          .W(W), .ENDS(ENDS)
-      ) decoder (
-          .clk, .rst(rst || !link_up[i]), .fault, .address(HUB + 48'(i)),
+      fm_eth_port #(
+          .W(W), .D(D), .ENDS(ENDS)
+      ) eth (
+          .clk, .rst, .fault, .link_up(link_up[i]), .address(HUB + 48'(i)),
           .peers(i == 0 ? {ENDS{HUB}} + (48 * ENDS)'({48'd2, 48'd1}) : {ENDS{HUB}}), .ethertype(16'h88B5),
-          .s_axis_tdata(rx_axis_tdata[W*i+:W]), .s_axis_tkeep(rx_axis_tkeep[B*i+:B]), .s_axis_tvalid(rx_axis_tvalid[i]),
-          .s_axis_tlast(rx_axis_tlast[i]), .s_axis_tuser(rx_axis_tuser[i]), .m_axis_tdata(from_port[W*i+:W]),
-          .m_axis_tvalid(from_valid[FIRST+:ENDS]), .m_axis_tlast(), .m_axis_tuser(from_user[2*i+:2]), .frames(),
-          .dropped_frames(dropped_frames[32*i+:32]), .bad_frames()
+          .s_axis_tdata(flit[W*FIRST+:W*ENDS]), .s_axis_tvalid(flit_valid[FIRST+:ENDS]),
+          .s_axis_tready(flit_ready[FIRST+:ENDS]), .s_axis_tlast(flit_last[FIRST+:ENDS]),
+          .s_axis_tuser(flit_user[2*FIRST+:2*ENDS]), .m_axis_tdata(from_port[W*i+:W]),
+          .m_axis_tvalid(from_valid[FIRST+:ENDS]), .m_axis_tlast(), .m_axis_tuser(from_user[2*i+:2]),
+          .tx_axis_tdata(tx_axis_tdata[W*i+:W]), .tx_axis_tkeep(tx_axis_tkeep[B*i+:B]),
+          .tx_axis_tvalid(tx_axis_tvalid[i]), .tx_axis_tready(tx_axis_tready[i]), .tx_axis_tlast(tx_axis_tlast[i]),
+          .tx_axis_tuser(), .rx_axis_tdata(rx_axis_tdata[W*i+:W]), .rx_axis_tkeep(rx_axis_tkeep[B*i+:B]),
+          .rx_axis_tvalid(rx_axis_tvalid[i]), .rx_axis_tlast(rx_axis_tlast[i]), .rx_axis_tuser(rx_axis_tuser[i]),
+          .sent_frames(), .frames(), .dropped_frames(dropped_frames[32*i+:32]), .bad_frames()
       );
-      if (i > 0) begin : g_alone
-        assign tx_axis_tdata[W*i+:W] = frame[W*(i+1)+:W];
-        assign tx_axis_tkeep[B*i+:B] = frame_keep[B*(i+1)+:B];
-        assign tx_axis_tvalid[i] = frame_valid[i+1];
-        assign tx_axis_tlast[i] = frame_last[i+1];
-        assign frame_ready[i+1] = tx_axis_tready[i];
-      end
     end
   endgenerate
-
-  wire unused = |frame_user[3:2];
-  fm_eth_arbiter #(
-      .W(W), .ENDS(2)
-  ) arbiter (
-      .clk, .rst, .fault, .s_axis_tdata(frame[2*W-1:0]), .s_axis_tkeep(frame_keep[2*B-1:0]),
-      .s_axis_tvalid(frame_valid[1:0]), .s_axis_tready(frame_ready[1:0]), .s_axis_tlast(frame_last[1:0]),
-      .s_axis_tuser(frame_user[1:0]), .m_axis_tdata(tx_axis_tdata[W-1:0]), .m_axis_tkeep(tx_axis_tkeep[B-1:0]),
-      .m_axis_tvalid(tx_axis_tvalid[0]), .m_axis_tready(tx_axis_tready[0]), .m_axis_tlast(tx_axis_tlast[0]),
-      .m_axis_tuser()
-  );
 endmodule
 `default_nettype wire
