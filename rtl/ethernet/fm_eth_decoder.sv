@@ -8,10 +8,11 @@ module fm_eth_decoder #(
     parameter integer ENDS = 1  // ends of the credit link behind this port
 ) (
     input  wire                clk,
-    input  wire                rst,            // also while the MAC has no link: a frame may have been cut
+    input  wire                rst,
 `ifdef FM_FAULTS
     input  wire  [        5:0] fault,
 `endif
+    input  wire                link_up,        // without it, what has come of a frame is dropped
     input  wire  [       47:0] address,        // of this port; the highest byte comes first
     input  wire  [48*ENDS-1:0] peers,          // that of the peer of end 0 in the lowest bits
     input  wire  [       15:0] ethertype,
@@ -103,11 +104,16 @@ module fm_eth_decoder #(
       if (begins && !(|meant)) dropped_frames <= dropped_frames + 32'd1;
       if (s_axis_tlast && |ends_now && is_bad) bad_frames <= bad_frames + 32'd1;
     end
-    if (rst) begin
+    if (rst || !link_up) begin
       begins <= 1'b1;
       closes <= 1'b0;
       held <= {ENDS{1'b0}};
       m_axis_tvalid <= {ENDS{1'b0}};
+    end
+    if (rst) begin
+      frames <= 32'd0;
+      dropped_frames <= 32'd0;
+      bad_frames <= 32'd0;
     end
   end
 endmodule

@@ -87,7 +87,7 @@ module fm_eth_port #(
   fm_eth_decoder #(
       .W(W), .ENDS(ENDS)
   ) decoder (
-      .clk, .rst(rst || !link_up),
+      .clk, .rst, .link_up,
 `ifdef FM_FAULTS
       .fault,
 `endif

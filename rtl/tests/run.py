@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 
 from common import Failure, Options, Task
-from kinds import benches, cosimulation, formal, reference_points, sources
+from kinds import benches, cocotb_runs, cosimulation, formal, lint, reference_points, sources
 
 KINDS: tuple[ModuleType, ...] = (
     sources,
@@ -21,6 +21,8 @@ KINDS: tuple[ModuleType, ...] = (
     formal,
     reference_points,
     benches,
+    lint,
+    cocotb_runs,
 )
 
 

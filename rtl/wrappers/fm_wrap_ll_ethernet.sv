@@ -100,7 +100,7 @@ module fm_wrap_ll_ethernet #(
     integer k;
     for (k = 0; k < B; k = k + 1) begin
       swapped[8*k+:8] = rx_data[W-1-8*k-:8];
-      keep[k] = !rx_endofpacket || k < B - 32'(rx_empty) || (fault == 6'd27 && k == B - 32'(rx_empty));
+      keep[k] = !rx_endofpacket || k + 32'(rx_empty) < (fault == 6'd27 ? B + 1 : B);
     end
   end
   wire takes = rx_valid && (rx_startofpacket || in_packet);
@@ -119,9 +119,10 @@ module fm_wrap_ll_ethernet #(
 `ifdef FM_FAULTS
       .fault, .s_late(5'd0), .m_late(5'd0),
 `endif
-      .s_clk(clk_rxmac), .s_axis_tdata(swapped), .s_axis_tkeep(keep),
-      .s_axis_tlast(rx_endofpacket), .s_axis_tuser(is_bad), .s_axis_tvalid(takes), .s_axis_tready(), .m_clk(clk_txmac), .m_axis_tdata(rx_axis_tdata), .m_axis_tkeep(rx_axis_tkeep),
-      .m_axis_tlast(rx_axis_tlast), .m_axis_tuser(rx_axis_tuser), .m_axis_tvalid(rx_axis_tvalid), .m_axis_tready(1'b1)
+      .s_clk(clk_rxmac), .s_axis_tdata(swapped), .s_axis_tkeep(keep), .s_axis_tlast(rx_endofpacket),
+      .s_axis_tuser(is_bad), .s_axis_tvalid(takes), .s_axis_tready(), .m_clk(clk_txmac), .m_axis_tdata(rx_axis_tdata),
+      .m_axis_tkeep(rx_axis_tkeep), .m_axis_tlast(rx_axis_tlast), .m_axis_tuser(rx_axis_tuser),
+      .m_axis_tvalid(rx_axis_tvalid), .m_axis_tready(1'b1)
   );
   /* verilator lint_on PINCONNECTEMPTY */
 

@@ -12,7 +12,7 @@ namespace {
 
 using namespace fabricmark::bench;
 
-constexpr std::size_t kPairs = 8, kPlace = 64;
+constexpr std::size_t kPairs = 4, kPlace = 64;
 
 /// What goes by at one place of one pair, as frames.
 struct Watch {

@@ -1,5 +1,6 @@
-// Two ends of a credit link over the wrappers of a vendor's core: what the wrapper gives the core follows the rules of its
-// document, and over a core that stalls, idles, damages, says so in its way, and loses its link, words come in order.
+// Two ends of a credit link over the wrappers of a vendor's core: what the wrapper gives the core follows the
+// rules of its document, and over a core that stalls, idles, damages, says so in its way, and loses its link,
+// words come in order.
 #include <array>
 #include <deque>
 #include <memory>
@@ -208,7 +209,8 @@ class Bench {
     if (kKind == kSerialLite) expect(!is_valid || !end.has_ended, "no gap between two bursts");
     end.has_ended = false;
     if (!is_valid || !is_ready) return;
-    if (kKind == kLowLatency || kKind == kSerialLite) expect(is_first == !end.in_frame, "the start of a frame");
+    if (kKind == kLowLatency || kKind == kSerialLite)
+      expect(is_first == !end.in_frame, "the start of a frame");
     Bytes word = get_bytes(rtl_->tx_data, kBytes, kBytes * i);
     std::size_t count = kBytes;
     if (kKind == kLowLatency) {
@@ -262,7 +264,8 @@ class Bench {
   void expect_accounts(std::size_t i) {
     const End& end = ends_[i];
     expect(rtl_->up == 3, "the link is not up");
-    expect(counter(rtl_->words_in, i) == end.number && counter(rtl_->words_out, i) == end.got, "words_in or words_out");
+    expect(counter(rtl_->words_in, i) == end.number && counter(rtl_->words_out, i) == end.got,
+           "words_in or words_out");
     expect(end.got > 0 && end.next + 400 > ends_[1 - i].number, "words stopped coming");
     words += end.got;
     lost_words += end.missing;
@@ -286,9 +289,8 @@ class Bench {
 }  // namespace
 
 int main(int argc, char** argv) {
-  const int status = over_seeds(argc, argv, "wrapper", [](std::uint64_t seed, unsigned fault) {
-    return Bench(seed, fault).run();
-  });
+  const int status = over_seeds(argc, argv, "wrapper",
+                                [](std::uint64_t seed, unsigned fault) { return Bench(seed, fault).run(); });
   std::printf("%llu words came, %llu were lost\n", static_cast<unsigned long long>(words),
               static_cast<unsigned long long>(lost_words));
   return status == 0 && lost_words == 0 ? 2 : status;
