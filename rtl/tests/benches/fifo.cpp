@@ -32,11 +32,13 @@ class Bench {
     takes_ = random_.rate(20);
     is_late_ = random_.number(0, 2) > 0;
     rtl_.fault = static_cast<std::uint8_t>(fault);
-    // Inputs begin as anything, and a reset is an edge.
-    rtl_.s_clk = 0;
-    rtl_.m_clk = 0;
+    // All begins as anything; and where hardware sees the level of a reset, the simulator sees its edge.
     rtl_.rst = 0;
-    rtl_.eval();
+    for (unsigned i = 0; i < 6; ++i) {
+      rtl_.s_clk = i % 2;
+      rtl_.m_clk = i % 2;
+      rtl_.eval();
+    }
     rtl_.rst = 1;
     rtl_.eval();
     rtl_.rst = 0;
