@@ -31,6 +31,8 @@ LOG = ROOT / "build" / "setup.log"
 # What apt could not get last time: as long as all of it can be done without, later runs do not ask again.
 APT_FAILED = ROOT / "build" / "setup-apt.failed"
 OLDEST_PYTHON = (3, 11)
+# Packages that a group needs besides those of runs.
+MORE_REQUIREMENTS = {"dev": "requirements-dev.txt", "rtl": "requirements-rtl.txt"}
 POCL = "pocl-opencl-icd"
 FALLBACK_RUNTIME = "intel-cpu"
 
@@ -235,8 +237,9 @@ def base_python() -> str:
 
 
 def requirements(groups: set[str]) -> list[Path]:
-    """What `make run` needs of Python packages; with the group "dev" also what tests and lint need."""
-    return [ROOT / "requirements.txt", *([ROOT / "requirements-dev.txt"] if "dev" in groups else [])]
+    """What `make run` needs of Python packages, and what one of the groups needs besides."""
+    more = [ROOT / file for group, file in MORE_REQUIREMENTS.items() if group in groups]
+    return [ROOT / "requirements.txt", *more]
 
 
 def fingerprint(files: list[Path], from_pypi: list[str]) -> str:
@@ -297,7 +300,7 @@ def pip_install(*arguments: str) -> None:
 def prepare_python(groups: set[str], from_pypi: list[str]) -> None:
     """Makes or updates .venv: pinned requirements, then this project itself as an editable install."""
     files = requirements(groups)
-    group = "dev" if "dev" in groups else "run"
+    group = next((group for group in MORE_REQUIREMENTS if group in groups), "run")
     finished = not UNFINISHED.exists() and os.access(venv_python(), os.X_OK)
     if finished and stamped().get(group) == fingerprint(files, from_pypi):
         return
@@ -310,9 +313,12 @@ def prepare_python(groups: set[str], from_pypi: list[str]) -> None:
     say("pip install this project (editable)")
     # No isolation: pip would otherwise fetch the build backend anew, unpinned and from the network.
     pip_install("--no-build-isolation", "--no-deps", "--editable", str(ROOT))
-    # The packages of tests come on top of those of runs.
+    # The packages of a group come on top of those of runs, and leave those of other groups in place.
     held = {"place": str(VENV), "run": fingerprint(requirements(set()), from_pypi)}
-    held[group] = fingerprint(files, from_pypi)
+    for other in MORE_REQUIREMENTS:
+        current = fingerprint(requirements({other}), from_pypi)
+        if other == group or stamped().get(other) == current:
+            held[other] = current
     STAMP.write_text("".join(f"{name} {value}\n" for name, value in held.items()))
     UNFINISHED.unlink(missing_ok=True)
 

@@ -75,6 +75,7 @@ class Machine:
             shutil.copy(REPOSITORY / "tools" / name, self.root / "tools")
         (self.root / "requirements.txt").write_text("numpy==1\n")
         (self.root / "requirements-dev.txt").write_text("-r requirements.txt\npytest==1\n")
+        (self.root / "requirements-rtl.txt").write_text("-r requirements.txt\ncocotb==1\n")
         (self.root / "pyproject.toml").write_text("[project]\n")
         (self.root / "python" / "fabricmark" / "base").mkdir(parents=True)
         (self.root / "python" / "fabricmark" / "base" / "runtimes.py").write_text("VERSION = 1\n")
@@ -354,6 +355,20 @@ def test_tests_need_more_packages_than_runs(machine):
     # Both kinds of targets find their packages now.
     assert machine.setup() == (0, [])
     assert machine.setup("--also", "dev") == (0, [])
+
+
+def test_packages_of_the_rtl_leave_those_of_tests_in_place(machine):
+    machine.setup("--also", "dev")
+    code, commands = machine.setup("--also", "rtl")
+    assert code == 0
+    assert installs(commands)[0].endswith("-r ROOT/requirements-rtl.txt")
+    for group in ("dev", "rtl"):
+        assert machine.setup("--also", group) == (0, [])
+    # What has changed is installed again, and only that.
+    (machine.root / "requirements-dev.txt").write_text("-r requirements.txt\npytest==2\n")
+    assert machine.setup("--also", "rtl") == (0, [])
+    assert len(installs(machine.setup("--also", "dev")[1])) == 2
+    assert machine.setup("--also", "rtl") == (0, [])
 
 
 def test_builds_of_another_place_are_removed(machine):
