@@ -13,7 +13,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 
 from common import Failure, Options, Task
-from kinds import benches, cocotb_runs, cosimulation, formal, lint, reference_points, sources
+from kinds import benches, cocotb_runs, cosimulation, formal, lint, packaging, reference_points, sources
 
 KINDS: tuple[ModuleType, ...] = (
     sources,
@@ -23,6 +23,7 @@ KINDS: tuple[ModuleType, ...] = (
     benches,
     lint,
     cocotb_runs,
+    packaging,
 )
 
 

@@ -45,7 +45,8 @@ module fm_test_frames #(
   fm_eth_decoder #(
       .W(W), .ENDS(2)
   ) decoder (
-      .clk, .rst, .fault, .link_up(1'b1), .address, .peers, .ethertype, .s_axis_tdata(rx_axis_tdata), .s_axis_tkeep(rx_axis_tkeep),
+      .clk, .rst, .fault, .link_up(1'b1), .address, .peers, .ethertype, .s_axis_tdata(rx_axis_tdata),
+      .s_axis_tkeep(rx_axis_tkeep),
       .s_axis_tvalid(rx_axis_tvalid), .s_axis_tlast(rx_axis_tlast), .s_axis_tuser(rx_axis_tuser), .m_axis_tdata,
       .m_axis_tvalid, .m_axis_tlast, .m_axis_tuser, .frames, .dropped_frames, .bad_frames
   );
