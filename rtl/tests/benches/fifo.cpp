@@ -133,9 +133,9 @@ class Bench {
   }
 
   void expect_rate(std::uint64_t edges) {
-    const double slower = static_cast<double>(std::max(s_period_, m_period_));
-    const double words = static_cast<double>(taken_ - 1);
-    const double time = static_cast<double>(m_next_ - m_period_ - first_);
+    const auto slower = static_cast<double>(std::max(s_period_, m_period_));
+    const auto words = static_cast<double>(taken_ - 1);
+    const auto time = static_cast<double>(m_next_ - m_period_ - first_);
     expect(edges > 0 && time / words < 1.02 * slower, "less than the rate of the slower clock");
   }
 

@@ -132,7 +132,7 @@ class Bench {
   }
 
   void drive_port(std::size_t port) {
-    const std::uint8_t bit = static_cast<std::uint8_t>(1U << port);
+    const auto bit = static_cast<std::uint8_t>(1U << port);
     rtl_->tx_axis_tready = static_cast<std::uint8_t>(random_.chance(ready_) ? rtl_->tx_axis_tready | bit
                                                                             : rtl_->tx_axis_tready & ~bit);
     auto& queue = to_port_[port];

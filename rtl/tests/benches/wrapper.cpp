@@ -64,7 +64,7 @@ class Bench {
     stalls_ = random_.number(0, 1) * 0.1;
     idles_ = random_.number(0, 1) * 0.2;
     latency_ = random_.number(1, 100);
-    ratio_ = random_.number(970, 1030) / 1000.0;
+    ratio_ = random_.number(970, 1030);
     rtl_->fault = static_cast<std::uint8_t>(fault);
     rtl_->is_up = 3;
     rtl_->rst = 1;
@@ -80,12 +80,12 @@ class Bench {
 
   std::uint64_t run() {
     constexpr std::uint64_t kBusy = 5000, kQuiet = 5000;
-    double phase = 0;
+    unsigned phase = 0;  // of the other clock, in thousandths of a cycle
     for (cycle_ = 0; cycle_ < kBusy + kQuiet; ++cycle_) {
       const bool is_quiet = cycle_ >= kBusy;
       if (is_quiet) errors_ = 0;
       fall(is_quiet);
-      for (phase += ratio_; kKind == kLowLatency && phase >= 1; phase -= 1) receive_edge();
+      for (phase += ratio_; kKind == kLowLatency && phase >= 1000; phase -= 1000) receive_edge();
       for (std::size_t i = 0; i < 2; ++i) drive(i, is_quiet);
       settle(*rtl_);
       for (std::size_t i = 0; i < 2; ++i) look(i);
@@ -282,7 +282,8 @@ class Bench {
   std::array<End, 2> ends_;
   std::uint64_t cycle_ = 0, latency_ = 1;
   std::uint16_t epoch_ = 0;
-  double errors_ = 0, stalls_ = 0, idles_ = 0, ratio_ = 1;
+  double errors_ = 0, stalls_ = 0, idles_ = 0;
+  unsigned ratio_ = 1000;
   bool falls_ = false;
 };
 
