@@ -1,7 +1,7 @@
 // Two ends of a credit link back to back, as they would be on two boards with a cable of LATENCY cycles between them.
 `default_nettype none
 module loopback #(
-    parameter integer W = 256,
+    parameter integer W = 128,
     parameter integer D = 32,
     parameter integer LATENCY = 50
 ) (

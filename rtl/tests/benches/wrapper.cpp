@@ -15,7 +15,7 @@ using namespace fabricmark::bench;
 enum Kind { kCmac, kLowLatency, kAurora, kSerialLite };
 constexpr Kind kKind = static_cast<Kind>(FABRICMARK_KIND);
 constexpr bool kIsEthernet = kKind == kCmac || kKind == kLowLatency;
-constexpr std::size_t kBytes = kKind == kCmac ? 64 : 32;
+constexpr std::size_t kBytes = kKind == kCmac ? 64 : kKind == kLowLatency ? 32 : 16;
 
 // Of all seeds.
 std::uint64_t words = 0, lost_words = 0;

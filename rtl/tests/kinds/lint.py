@@ -45,12 +45,14 @@ def verilator(file: Path, parameters: str) -> None:
 
 
 def yosys(file: Path) -> None:
-    # Reading the link takes its time.
+    # Reading the link takes its time, and that of narrow flits less.
     files = without_links(sources())
+    width = ""
     if file not in files:
         files += [file, *sorted((RTL / "credit_link").glob("*.sv"))]
+        width = "-chparam W 128"
     read = f"read_verilog -sv -I{RTL / 'credit_link'} {' '.join(map(str, files))}"
-    script = f"{read}; hierarchy -check -top {file.stem}"
+    script = f"{read}; hierarchy -check {width} -top {file.stem}"
     if warnings := run(["yosys", "-q", "-p", f"{script}; proc; opt; check -assert"], "yosys"):
         raise Failure(f"yosys, {file.name}: {warnings.strip()[-2000:]}")
 

@@ -3,7 +3,7 @@
 `default_nettype none
 module fm_test_wrapper #(
     parameter integer KIND = 0,  // CMAC, Low Latency Ethernet, Aurora, Serial Lite III
-    parameter integer W = KIND == 0 ? 512 : 256,
+    parameter integer W = KIND == 0 ? 512 : KIND == 1 ? 256 : 128,
     parameter integer D = 8
 ) (
     input  wire              clk,
@@ -120,7 +120,7 @@ module fm_test_wrapper #(
             .valid_tx(tx_valid[i]), .start_of_burst_tx(tx_first[i]), .end_of_burst_tx(tx_last[i]), .sync_tx(),
             .ready_tx(tx_ready[i]), .link_up_tx(is_up[i]), .data_rx(rx_data[W*i+:W]), .valid_rx(rx_valid[i]),
             .start_of_burst_rx(rx_first[i]), .end_of_burst_rx(rx_last[i]), .link_up_rx(is_up[i]),
-            .error_rx({rx_error[i], 8'd0})
+            .error_rx({rx_error[i], {(W / 64 + 4) {1'b0}}})
         );
         assign tx_keep[B*i+:B] = {B{1'b1}};
         assign tx_empty[6*i+:6] = 6'd0;
