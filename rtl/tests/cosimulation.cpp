@@ -1,12 +1,13 @@
-// Two ends of fm_cl_end beside two of LinkEnd, cycle for cycle, over one pair of wires that hold up, lose and
-// damage flits, and fall. Usage: cosimulation FIRST_SEED RUNS [FAULT]; prints the first difference and ends
-// with 1.
+// Two ends of fm_cl_end beside two of LinkEnd, cycle for cycle, over one pair of wires that hold up, lose,
+// repeat and damage flits, and fall. Usage: cosimulation FIRST_SEED RUNS [FAULT]; prints the first difference
+// and ends with 1.
 #include <algorithm>
 #include <array>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <deque>
 #include <memory>
 #include <optional>
 #include <random>
@@ -62,30 +63,45 @@ using Slot = std::optional<OnWire>;
 struct Settings {
   LinkParameters link;
   std::size_t latency = 1;
-  double loss = 0, flip = 0, error = 0;
+  double loss = 0, flip = 0, error = 0, twice = 0;
   bool falls = false;
+  bool stands = false;  // sinks take nothing for some time before the link falls
   double offers = 1, takes = 1, ready = 1;
   unsigned frame = 10;
   unsigned words = 0;
 };
 
+/// Frames that come twice make those behind them wait.
 class Wire {
  public:
   Wire(const Settings& s, std::uint64_t seed) : settings_(s), slots_(s.latency), draw_(seed) {}
   const Slot& out() const { return slots_[at_]; }
   void put(const Flit* flit) {
-    Slot slot;
-    if (flit != nullptr) {
-      if (flit->first) is_losing_ = draws(settings_.loss);
-      if (!is_losing_) slot = OnWire{*flit, bytes_of(*flit)};
-      if (slot && draws(settings_.flip)) damage(*slot);
-      if (slot && draws(settings_.error)) slot->flit.error = true;
+    if (flit != nullptr) take(*flit);
+    slots_[at_].reset();
+    if (!waiting_.empty()) {
+      slots_[at_] = waiting_.front();
+      waiting_.pop_front();
     }
-    slots_[at_] = slot;
     at_ = (at_ + 1) % slots_.size();
   }
 
  private:
+  static constexpr std::size_t kMostWaiting = 200;
+  void take(const Flit& flit) {
+    if (flit.first) {
+      is_losing_ = draws(settings_.loss);
+      frame_.clear();
+    }
+    if (is_losing_) return;
+    OnWire on{flit, bytes_of(flit)};
+    if (draws(settings_.flip)) damage(on);
+    if (draws(settings_.error)) on.flit.error = true;
+    waiting_.push_back(on);
+    frame_.push_back(on);
+    if (flit.last && waiting_.size() < kMostWaiting && draws(settings_.twice))
+      waiting_.insert(waiting_.end(), frame_.begin(), frame_.end());
+  }
   bool draws(double probability) {
     return probability > 0 && std::bernoulli_distribution(probability)(draw_);
   }
@@ -104,6 +120,8 @@ class Wire {
   }
   const Settings& settings_;
   std::vector<Slot> slots_;
+  std::deque<OnWire> waiting_;
+  std::vector<OnWire> frame_;  // the present one, as it goes on
   std::size_t at_ = 0;
   bool is_losing_ = false;
   std::mt19937_64 draw_;
@@ -133,9 +151,11 @@ Settings draw_settings(std::mt19937_64& draw) {
   p.keepalive = number(0, 3) == 0 ? 0 : number(10, 400);
   p.counts_credit_by_flit = number(0, 19) == 0;
   if (p.is_framed && number(0, 1) == 0) s.loss = 0.05;
+  if (p.is_framed && number(0, 2) == 0) s.twice = 0.05;
   if (number(0, 2) == 0) s.flip = 0.01;
   if (number(0, 2) == 0) s.error = 0.01;
   s.falls = number(0, 3) == 0;
+  s.stands = s.falls && number(0, 1) == 0;
   s.offers = rate(5);
   s.takes = rate(5);
   s.ready = rate(40);
@@ -270,7 +290,7 @@ bool run(std::uint64_t seed, unsigned fault, std::uint64_t& cycles) {
       input.source_word = words[i];
       input.source_last = mixed_bits(words[i]) % settings.frame == 0;
       input.source_tail = static_cast<std::uint8_t>(words[i] % kBytes);
-      input.sink_ready = draws(settings.takes);
+      input.sink_ready = draws(settings.takes) && !(settings.stands && cycle % 1000 >= 500);
       input.wire_ready = draws(settings.ready);
       input.link_up = !(settings.falls && i == 0 && cycle % 1000 >= 960);
       const char* const difference = ends[i]->step(input, received[i], outputs[i]);

@@ -142,6 +142,39 @@ TEST(CreditLinkEpochs, ABufferThatIsFullWhenTheLinkFallsIsOfUseAgain) {
   }
 }
 
+/// What a watch says of a random link that falls again and again while its sinks stand, as long as words
+/// come.
+std::string outcome_of_falls(std::uint64_t seed, LinkFault fault) {
+  RandomLink random = random_link(seed, 0, 0, 2000);
+  LinkParameters& parameters = random.parameters;
+  parameters.fault = fault;
+  if (seed % 2 == 0) parameters.receive_flits = parameters.packet_flits + parameters.credit_flits - 1;
+  for (LinkRun::User& user : random.users)
+    user.takes = [takes = user.takes](std::uint64_t cycle) { return cycle % 3000 < 1500 && takes(cycle); };
+  random.users[0].link_up = [](std::uint64_t cycle) { return cycle >= 30000 || cycle % 3000 < 2900; };
+  LinkRun run(random.parameters, random.latency, random.users[0], random.users[1]);
+  run.finish(longest_pause(random) + 3000);
+  while (run.link().now() % 3000 != 2500) run.step();  // not while it is down
+  run.watch().look_at_rest();
+  return run.watch().violation();
+}
+
+TEST(CreditLinkEpochs, AfterEachFallSomethingIsDelivered) {
+  for (std::uint64_t seed = 0; seed < runs(); ++seed)
+    ASSERT_EQ(outcome_of_falls(seed, LinkFault::kNone), "") << "seed " << seed;
+}
+
+TEST(CreditLinkEpochs, TheWatchFindsALinkThatStandsAfterAFall) {
+  const auto count = [](LinkFault fault, const char* violation) {
+    int found = 0;
+    for (std::uint64_t seed = 0; seed < 300; ++seed)
+      if (outcome_of_falls(seed, fault).find(violation) != std::string::npos) ++found;
+    return found;
+  };
+  EXPECT_GT(count(LinkFault::kOldPlacesForgotten, "a closed packet waits for ever"), 10);
+  EXPECT_GT(count(LinkFault::kNoAcknowledgement, "the ends do not come together"), 100);
+}
+
 TEST(CreditLinkEpochs, ManyBadHeadersBeginOne) {
   LinkEnd end({});
   Flit sync;

@@ -22,6 +22,7 @@ class LinkRun {
     std::function<bool(std::uint64_t cycle)> offers;
     std::function<bool(std::uint64_t cycle)> takes;
     std::function<bool(std::uint64_t cycle)> wire;
+    std::function<bool(std::uint64_t cycle)> link_up;
     std::function<bool(std::uint64_t word)> is_last;
   };
   LinkRun(const LinkParameters& parameters, std::size_t latency, User first, User second,
@@ -40,6 +41,7 @@ class LinkRun {
       inputs[i].source_tail = static_cast<std::uint8_t>(in_[i] % 16);
       inputs[i].sink_ready = !user.takes || user.takes(link_.now());
       inputs[i].wire_ready = !user.wire || user.wire(link_.now());
+      inputs[i].link_up = !user.link_up || user.link_up(link_.now());
     }
     const DuplexCycleLink::Cycle cycle = link_.step(inputs[0], inputs[1]);
     watch_.look(inputs[0], inputs[1], cycle);
@@ -134,6 +136,7 @@ inline RandomLink random_link(std::uint64_t seed, double frame_loss, double bit_
                      .offers = rate(5),
                      .takes = rate(5),
                      .wire = rate(40),
+                     .link_up = {},
                      .is_last = [frame, words](std::uint64_t word) {
                        return word + 1 == words || (word * 2654435761U >> 7U) % frame == 0;
                      }};

@@ -91,7 +91,7 @@ void LinkEnd::send_sync() {
   flit = {};
   flit.is_header = flit.first = flit.last = true;
   flit.header.type = Header::Type::kSync;
-  flit.header.ack = has_seen_;
+  flit.header.ack = has_seen_ && parameters_.fault != LinkFault::kNoAcknowledgement;
   flit.header.epoch = epoch_;
   flit.header.freed = told_depth_;
   flit.header.sent = has_seen_ ? peer_epoch_ : 0;
@@ -237,7 +237,10 @@ void LinkEnd::receive_packet(const Header& header) {
   const bool is_newer = static_cast<std::int16_t>(header.freed - freed_by_peer_) > 0;
   // What lay in the peer's buffer when the epoch began was not sent in it, and comes back all the same.
   const int beyond_sent = static_cast<std::int16_t>(header.freed - sent_);
-  const bool can_be = beyond_sent <= static_cast<int>(parameters_.receive_flits) - peer_depth_;
+  const int most = parameters_.fault == LinkFault::kOldPlacesForgotten
+                       ? 0
+                       : static_cast<int>(parameters_.receive_flits) - peer_depth_;
+  const bool can_be = beyond_sent <= most;
   if (is_newer && can_be) freed_by_peer_ = header.freed;
   if (gap < 0) return;
   counters_.lost_flits += static_cast<std::uint64_t>(gap);

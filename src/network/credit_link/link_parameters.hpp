@@ -13,6 +13,8 @@ enum class LinkFault : std::uint8_t {
   kTailDropped,         ///< the last data flit of each packet is not stored
   kNoCreditOnlyHeader,  ///< credits come back on the headers of data only
   kSentStandsStill,     ///< headers say as if nothing had been sent
+  kOldPlacesForgotten,  ///< what lay in the peer's buffer when an epoch began never comes back as credit
+  kNoAcknowledgement,   ///< no SYNC says that the peer's was seen
 };
 
 /// What both ends of a credit link agree on: flits of `width_bits`, packets of a header and at most

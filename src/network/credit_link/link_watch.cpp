@@ -13,6 +13,9 @@ void LinkWatch::look(const LinkEnd::Input& first, const LinkEnd::Input& second,
                      const DuplexCycleLink::Cycle& cycle) {
   const std::array<const LinkEnd::Input*, 2> inputs{&first, &second};
   const bool wires_ready = first.wire_ready && second.wire_ready;
+  const bool links_up = first.link_up && second.link_up;
+  has_fallen_ = has_fallen_ || !links_up || link_.end(0).epoch() + link_.end(1).epoch() > 0;
+  look_at_agreement(links_up, wires_ready);
   for (std::size_t i = 0; i < 2; ++i) {
     const std::size_t peer = 1 - i;
     const bool takes = inputs[i]->sink_ready && cycle.ends[i].sink_valid;
@@ -35,7 +38,7 @@ void LinkWatch::look_at_order(std::size_t receiver, bool takes, const LinkEnd::O
   ++delivered_[receiver];
   const std::uint64_t word = NumberedWords::number(output.sink_word);
   require(word >= next_word_[receiver], "a word came again or out of order", receiver);
-  require(disturbs() || (word == next_word_[receiver] && !NumberedWords::is_wrong(output.sink_word)),
+  require(loses() || (word == next_word_[receiver] && !NumberedWords::is_wrong(output.sink_word)),
           "a word is missing or wrong", receiver);
   next_word_[receiver] = word + 1;
 }
@@ -51,7 +54,7 @@ void LinkWatch::look_at_credits(std::size_t sender) {
   const auto depth = static_cast<std::int64_t>(to.parameters().receive_flits);
   require(sum <= depth, "there are more credits than places", sender);
   require(sum == depth || disturbs(), "credits are missing", sender);
-  require(disturbs() || to.counters().lost_flits == 0, "totals of sent flits have a gap", sender);
+  require(loses() || to.counters().lost_flits == 0, "totals of sent flits have a gap", sender);
 }
 
 void LinkWatch::look_at_speech(std::size_t sender, bool wire_ready) {
@@ -63,13 +66,25 @@ void LinkWatch::look_at_speech(std::size_t sender, bool wire_ready) {
           "no header within the keep-alive", sender);
 }
 
+/// After a fall, or at the start, each end tells the other its epoch and hears that it was understood.
+void LinkWatch::look_at_agreement(bool links_up, bool wires_ready) {
+  const LinkParameters& parameters = link_.end(0).parameters();
+  if (parameters.sync_timeout > 0) return;  // an end may have given up
+  apart_ = link_.is_agreed() || !links_up ? 0 : apart_ + (wires_ready ? 1 : 0);
+  const std::uint64_t longest =
+      8 * link_.latency() + 8 * parameters.sync_interval + 4 * parameters.packet_flits + 64;
+  require(apart_ <= times(longest), "the ends do not come together again", 0);
+}
+
+/// Where a frame can be lost only the keep-alive brings credits back.
 void LinkWatch::look_at_progress(std::size_t sender, bool takes, bool sink_ready, bool wires_ready) {
   const LinkEnd& from = link_.end(sender);
   const bool may_go_on = link_.is_agreed() && from.has_closed_packet() && sink_ready && wires_ready && !takes;
   without_[sender] = may_go_on ? without_[sender] + 1 : 0;
   const std::uint64_t packet = from.parameters().packet_flits;
   const std::uint64_t longest = 2 * link_.latency() + 2 * packet + from.parameters().keepalive + 16;
-  require(disturbs() || without_[sender] <= longest, "a closed packet waits for ever", sender);
+  const bool may_hang = disturbs() && from.parameters().keepalive == 0;
+  require(may_hang || without_[sender] <= times(longest), "a closed packet waits for ever", sender);
 }
 
 void LinkWatch::look_at_rest() {
