@@ -49,7 +49,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full test-rtl test-rtl-full bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full test-rtl test-rtl-short test-rtl-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -123,6 +123,10 @@ test test-full:
 
 test-rtl: setup-also-rtl  ## the RTL of the credit link, cycle by cycle beside its model (Verilator, yosys)
 	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS)
+
+# For machines that have Verilator and yosys; .ci/run calls it there.
+test-rtl-short: setup  ## of these what takes a minute: lint, reference points, 100 random links and the planted faults
+	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --only sources --only cosimulation --only reference_points --runs 100
 
 test-rtl-full: setup-also-rtl  ## the same on 10 000 random links, and as many of the model alone
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target credit_link_tests
