@@ -121,14 +121,14 @@ test test-full:
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
-test-rtl: setup-also-rtl  ## the RTL of the credit link, cycle by cycle beside its model (Verilator, yosys)
+test-rtl: setup-also-rtl  ## the RTL of the credit link: beside its model, proofs, reference points, resources (Verilator, yosys, z3)
 	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS)
 
 # For machines that have Verilator and yosys; .ci/run calls it there.
 test-rtl-short: setup  ## of these what takes a minute: lint, reference points, 100 random links and the planted faults
 	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --only sources --only cosimulation --only reference_points --runs 100
 
-test-rtl-full: setup-also-rtl  ## the same on 10 000 random links, and as many of the model alone
+test-rtl-full: setup-also-rtl  ## the same with deeper proofs, and 10 000 random links of both and of the model alone
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target credit_link_tests
 	@status=0; FABRICMARK_CREDIT_LINK_RUNS=10000 build/release/bin/credit_link_tests --gtest_brief=1 || status=1; \
 	.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --full --runs 10000 || status=1; \

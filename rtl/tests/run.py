@@ -13,13 +13,24 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from types import ModuleType
 
 from common import Failure, Options, Task
-from kinds import benches, cocotb_runs, cosimulation, formal, lint, packaging, reference_points, sources
+from kinds import (
+    benches,
+    cocotb_runs,
+    cosimulation,
+    formal,
+    lint,
+    packaging,
+    reference_points,
+    resources,
+    sources,
+)
 
 KINDS: tuple[ModuleType, ...] = (
     sources,
     cosimulation,
     formal,
     reference_points,
+    resources,
     benches,
     lint,
     cocotb_runs,
