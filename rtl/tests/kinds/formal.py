@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
 
-from common import BUILD, RTL, SOURCES, Failure, Options, Task, once, run
+from common import BUILD, FAULTS, ROOT, RTL, SOURCES, Failure, Options, Task, once, run
 
 TOOLS = ("yosys", "yosys-smtbmc", "yosys-abc", "z3")
 FOLDER = RTL / "formal"
@@ -87,9 +87,9 @@ def refutes(fault: int) -> None:
 def pair(depth: int, changes: dict[str, int], holds: bool) -> None:
     """Raises Failure where two ends break an assertion within so many cycles, or should and do not."""
     file = gates("link_pair", tuple(changes.items()))
-    said = run(["yosys-abc", "-c", f"read_aiger {file}; fold; strash; bmc3 -F {depth + 1}"], "yosys-abc")
+    said = run(["yosys-abc", "-c", f"read_aiger {file}; fold; strash; bmc3 -F {depth}"], "yosys-abc")
     breaks = re.search(r"Output \d+ .*was asserted in frame", said) is not None
-    if breaks == (f"No output asserted in {depth + 1} frames" in said):
+    if breaks == (f"No output asserted in {depth} frames" in said):
         raise Failure(f"yosys-abc said neither that two ends hold nor where not: {said.strip()[-500:]}")
     if breaks == holds:
         raise Failure(f"two ends, {changes}, {depth} cycles: {said.strip()[-300:]}")
@@ -100,8 +100,18 @@ def number_of_parts() -> int:
     return int(re.findall(r"PARTS = (\d+)", text)[0])
 
 
+def documented() -> None:
+    """Raises Failure where the table of planted faults tells of others than the proofs have to see."""
+    text = (ROOT / "docs" / "credit_link.md").read_text()
+    rows = re.findall(r"^\| (\d+) \|[^|]*\|([^|]*)\|([^|]*)\|$", text, re.MULTILINE)
+    told = [(int(fault), "x" in totals, "x" in pair) for fault, totals, pair in rows]
+    if told != [(fault, fault in OF_TOTALS, fault in OF_PAIR) for fault in FAULTS]:
+        raise Failure("docs/credit_link.md has another table of planted faults")
+
+
 def tasks(options: Options) -> Iterator[Task]:
     totals = "credit_totals"
+    yield Task("planted faults in the docs", documented)
     yield Task("totals, first cycles", partial(proves, ["-t", 3], totals, SMALL))
     for part in range(number_of_parts()):
         yield Task(f"totals, part {part}", partial(proves, ["-i", "-t", 1], totals, SMALL | {"PART": part}))

@@ -71,8 +71,9 @@ void LinkWatch::look_at_agreement(bool links_up, bool wires_ready) {
   const LinkParameters& parameters = link_.end(0).parameters();
   if (parameters.sync_timeout > 0) return;  // an end may have given up
   apart_ = link_.is_agreed() || !links_up ? 0 : apart_ + (wires_ready ? 1 : 0);
-  const std::uint64_t longest =
-      8 * link_.latency() + 8 * parameters.sync_interval + 4 * parameters.packet_flits + 64;
+  const std::uint64_t interval = parameters.sync_interval;
+  const std::uint64_t packet = parameters.packet_flits;
+  const std::uint64_t longest = 8 * link_.latency() + 8 * interval + 4 * packet + 64;
   require(apart_ <= times(longest), "the ends do not come together again", 0);
 }
 
