@@ -1,8 +1,8 @@
-// Bounded model check: two ends (`fm_cl_end`, as they are built) of packets of 2 flits of 128 bits, receive buffers of 4, over
-// wires of latency 2. Users offer and take words in any cycle, packets close where they like, wires stall if they may.
+// Bounded model check: two ends (`fm_cl_end`, as they are built) of packets of 2 flits of 128 bits, receive buffers of 4,
+// over wires of latency 2. Users offer and take words in any cycle, packets close where they like, wires stall if they may.
 //
-// What is abstract. A word carries a bit that says whether it is the one that the solver chooses, so that order and number of
-// all are checked; where some may be lost, two bits for the first and second of two. The wires damage nothing, so that
+// What is abstract. A word carries a bit that says whether it is the one that the solver chooses, so that order and number
+// of all are checked; where some may be lost, two bits for the first and second of two. The wires damage nothing, so that
 // check sums of headers are left out.
 `default_nettype none
 module link_pair #(
@@ -44,6 +44,7 @@ module link_pair #(
   generate
     for (i = 0; i < 2; i = i + 1) begin : ends
       wire [5:0] error_code;
+      wire [1:0] marks = i < DIRECTIONS ? {words_in[i] == other, words_in[i] == one} : 2'd0;
       wire unused;
       fm_cl_end #(
           .W(128), .TXB(2 * D), .RXD(R)
@@ -52,7 +53,7 @@ module link_pair #(
           .cfg_timeout(16'd3), .cfg_keepalive(LOSES != 0 ? 16'd12 : 16'd0), .cfg_sync_interval(16'd1),
           .cfg_sync_timeout(16'd0), .cfg_resync_errors(16'd16), .cfg_resync_window(16'd4096),
           .cfg_payload_crc(1'b0), .cfg_commit(1'b0), .cfg_framed(1'b1), .cfg_by_flit(1'b0), .fault(FAULT[4:0]),
-          .link_up(link_up[i]), .s_axis_tdata({126'd0, i < DIRECTIONS && words_in[i] == other, i < DIRECTIONS && words_in[i] == one}),
+          .link_up(link_up[i]), .s_axis_tdata({126'd0, marks}),
           .s_axis_tkeep(16'hFFFF), .s_axis_tlast(lasts[i]), .s_axis_tvalid(s_valid[i]), .s_axis_tready(s_ready[i]),
           .m_axis_tdata(m_data[i]), .m_axis_tkeep(), .m_axis_tlast(), .m_axis_tvalid(m_valid[i]),
           .m_axis_tready(takes[i]), .tx_axis_tdata(tx_data[i]), .tx_axis_tvalid(tx_valid[i]),

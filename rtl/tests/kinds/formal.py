@@ -19,7 +19,7 @@ OF_PAIR: dict[int, dict[str, int]] = {
     18: {"STALLS": 1},
     21: {"FALLS": 1},
 }
-DEPTH, DEEP = 18, 30  # of the whole pair, in cycles
+DEPTH, DEEP = 20, 30  # of the whole pair, in cycles
 DISTURBED = {"frames lost": {"LOSES": 1}, "link falls": {"FALLS": 1}, "wire stalls": {"STALLS": 1}}
 SHOWN = {
     "no credit and a full buffer": {"SHOW": 1},
