@@ -16,7 +16,7 @@ TABLE = RTL / "resources.toml"
 MOST = 1.15
 WRITING = threading.Lock()
 SHAPE = {"W": 256, "D": 32, "RX": 512}
-# Of the check sum over payloads yosys' ABC makes no Intel cells within ten minutes.
+# Of the check sum over payloads yosys' ABC makes no Intel cells within seven minutes of CPU.
 BUILDS = {
     "xcup": ("synth_xilinx -family xcup -flatten", {"PAYLOAD_CRC": 1}),
     "xcup without payload CRC": ("synth_xilinx -family xcup -flatten", {"PAYLOAD_CRC": 0}),

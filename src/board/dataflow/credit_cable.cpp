@@ -230,7 +230,7 @@ class CreditCable::End final : public Decision, public Frames::Sink {
     next_ = cycle;
     Flit received;
     LinkEnd::Input input;
-    if (!inbox_.empty() && inbox_.front().cycle == cycle) {
+    if (!inbox_.empty() && inbox_.front().cycle <= cycle) {
       received = inbox_.front().flit;
       inbox_.pop_front();
       input.received = &received;
