@@ -24,7 +24,7 @@ void Packet::get(void* data, std::size_t bytes) {
   if (bytes_.size() - read_ < bytes) {
     throw environment_failure("a packet of the fabric ends too early", "run the same program on all ranks");
   }
-  std::memcpy(data, bytes_.data() + read_, bytes);
+  if (bytes > 0) std::memcpy(data, bytes_.data() + read_, bytes);  // `data` may be null where there are none
   read_ += bytes;
 }
 
