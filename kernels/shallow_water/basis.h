@@ -4,7 +4,7 @@
 #ifndef FABRICMARK_SHALLOW_WATER_BASIS_H
 #define FABRICMARK_SHALLOW_WATER_BASIS_H
 
-#include "shallow_water/numbers.h"
+#include "common/numbers.h"
 
 #define SW_SQRT2 1.41421356237309504880
 #define SW_SQRT3 1.73205080756887729353

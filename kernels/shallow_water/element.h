@@ -87,8 +87,8 @@ static inline real sw_sum_beyond(const real* modes, int point, truth is_side_0, 
   real sum = modes[0];
   FM_UNROLL_FULLY
   for (int mode = 1; mode < SW_MODES; ++mode) {
-    const real at = SW_CHOOSE(is_side_0, (real)(sw_edge_modes[0][point][mode - 1]),
-                              SW_CHOOSE(is_side_1, (real)(sw_edge_modes[1][point][mode - 1]),
+    const real at = FM_CHOOSE(is_side_0, (real)(sw_edge_modes[0][point][mode - 1]),
+                              FM_CHOOSE(is_side_1, (real)(sw_edge_modes[1][point][mode - 1]),
                                         (real)(sw_edge_modes[2][point][mode - 1])));
     sum += at * modes[mode];
   }
@@ -96,8 +96,8 @@ static inline real sw_sum_beyond(const real* modes, int point, truth is_side_0, 
 }
 
 static inline sw_state sw_trace_beyond(sw_numbers met, whole code, int point) {
-  const truth is_side_0 = SW_TRUTH((code & 3) == 0);
-  const truth is_side_1 = SW_TRUTH((code & 3) == 1);
+  const truth is_side_0 = FM_TRUTH((code & 3) == 0);
+  const truth is_side_1 = FM_TRUTH((code & 3) == 1);
   const sw_state state = {sw_sum_beyond(met.of[0], point, is_side_0, is_side_1),
                           sw_sum_beyond(met.of[1], point, is_side_0, is_side_1),
                           sw_sum_beyond(met.of[2], point, is_side_0, is_side_1)};
@@ -109,12 +109,12 @@ static inline sw_through sw_through_point(sw_element element, sw_numbers own, sw
                                           int point, sw_stage stage) {
   const real nx = element.nx[side], ny = element.ny[side];
   const whole code = element.code[side];
-  const truth is_met = SW_TRUTH(code >= 0);
+  const truth is_met = FM_TRUTH(code >= 0);
   const sw_state state = sw_trace(own, side, point);
   sw_state found = sw_trace_beyond(met, code, SW_EDGE_POINTS - 1 - point);
-  found.xi = SW_CHOOSE(is_met, found.xi, state.xi);
-  found.u = SW_CHOOSE(is_met, found.u, state.u);
-  found.v = SW_CHOOSE(is_met, found.v, state.v);
+  found.xi = FM_CHOOSE(is_met, found.xi, state.xi);
+  found.u = FM_CHOOSE(is_met, found.u, state.u);
+  found.v = FM_CHOOSE(is_met, found.v, state.v);
   const sw_state other =
       sw_beyond(state, found, code, nx, ny, stage.sea_xi, stage.river_xi, stage.river_inflow);
   const real depth = sw_edge_place[SW_EDGE_POINTS - 1 - point] * element.depth[side] +
@@ -122,8 +122,8 @@ static inline sw_through sw_through_point(sw_element element, sw_numbers own, sw
   sw_through through;
   through.flux = sw_edge_flux(state, other, depth, nx, ny, stage.gravity);
   // Nothing at all flows through land, and through an inflow what is given.
-  const real given = SW_CHOOSE(SW_TRUTH(code == SW_INFLOW), (real)(-stage.river_inflow), through.flux.water);
-  through.flux.water = SW_CHOOSE(SW_TRUTH(code == SW_LAND), (real)(0), given);
+  const real given = FM_CHOOSE(FM_TRUTH(code == SW_INFLOW), (real)(-stage.river_inflow), through.flux.water);
+  through.flux.water = FM_CHOOSE(FM_TRUTH(code == SW_LAND), (real)(0), given);
   through.depth = depth + state.xi;
   through.depth_beyond = depth + other.xi;
   return through;
@@ -143,10 +143,10 @@ static inline void sw_add_point(sw_element element, sw_through through, int side
   sw_add(&sums->rate, 0, -water, at);
   sw_add(&sums->rate, 1, -(ratio * (flux.momentum_x + flux.push * element.nx[side])), at);
   sw_add(&sums->rate, 2, -(ratio * (flux.momentum_y + flux.push * element.ny[side])), at);
-  sums->outflow += SW_CHOOSE(SW_TRUTH(element.code[side] <= SW_SEA), water, (real)(0));
+  sums->outflow += FM_CHOOSE(FM_TRUTH(element.code[side] <= SW_SEA), water, (real)(0));
   // A sum, so that what is not a number shows in it; that of the points weighs them as the flux does.
   sums->courant += ratio * flux.speed;
-  sums->least = SW_SMALLER(sums->least, through.depth);
+  sums->least = FM_SMALLER(sums->least, through.depth);
 }
 
 #if ORDER == 0

@@ -3,7 +3,7 @@
 #ifndef FABRICMARK_SHALLOW_WATER_FLUX_H
 #define FABRICMARK_SHALLOW_WATER_FLUX_H
 
-#include "shallow_water/numbers.h"
+#include "common/numbers.h"
 
 // FLUX is one of these.
 #define SW_FLUX_rusanov 0
@@ -41,7 +41,7 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
   sw_flux flux;
   const real own_speed = fabs(velocity) + wave;
   const real other_speed = fabs(other_velocity) + other_wave;
-  flux.speed = SW_LARGER(other_speed, own_speed);
+  flux.speed = FM_LARGER(other_speed, own_speed);
 #if SW_FLUX == SW_FLUX_rusanov
   const real half_speed = half_of * flux.speed;
   flux.water = half_of * (normal + other_normal) - half_speed * jump_xi;
@@ -52,10 +52,10 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
 #elif SW_FLUX == SW_FLUX_hll
   // Harten, Lax and van Leer 1983, with the slowest and the fastest wave of both states.
   const real none = 0;
-  const real slower = SW_SMALLER(other_velocity - other_wave, velocity - wave);
-  const real faster = SW_LARGER(other_velocity + other_wave, velocity + wave);
-  const real slow = SW_SMALLER(none, slower);
-  const real fast = SW_LARGER(none, faster);
+  const real slower = FM_SMALLER(other_velocity - other_wave, velocity - wave);
+  const real faster = FM_LARGER(other_velocity + other_wave, velocity + wave);
+  const real slow = FM_SMALLER(none, slower);
+  const real fast = FM_LARGER(none, faster);
   const real span = fast - slow;
   const real both = fast * slow;
   flux.water = (fast * normal - slow * other_normal + both * jump_xi) / span;
@@ -73,9 +73,9 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
   const real mean = mean_u * nx + mean_v * ny;
   const real mean_wave = sqrt(gravity * (half_of * (h + other_h)));
   const real least = (scalar)0.1 * mean_wave;
-  const real behind = SW_LARGER(least, fabs(mean - mean_wave));
-  const real middle = SW_LARGER(least, fabs(mean));
-  const real ahead = SW_LARGER(least, fabs(mean + mean_wave));
+  const real behind = FM_LARGER(least, fabs(mean - mean_wave));
+  const real middle = FM_LARGER(least, fabs(mean));
+  const real ahead = FM_LARGER(least, fabs(mean + mean_wave));
   const real jump_normal = jump_u * nx + jump_v * ny;
   const real relative = jump_normal - mean * jump_xi;  // half of it is what the waves carry apart
   const real forward = half_of * (jump_xi + relative / mean_wave) * ahead;
@@ -106,15 +106,15 @@ static inline sw_flux sw_edge_flux(sw_state own, sw_state other, real depth, rea
 // velocity, a river both.
 static inline sw_state sw_beyond(sw_state own, sw_state met, whole code, real nx, real ny, scalar sea_xi,
                                  scalar river_xi, scalar river_inflow) {
-  const truth is_land = SW_TRUTH(code == SW_LAND);
-  const truth is_sea = SW_TRUTH(code == SW_SEA);
-  const truth is_river = SW_TRUTH(code == SW_RIVER);
-  const truth is_flowing = SW_TRUTH(code <= SW_RIVER);
+  const truth is_land = FM_TRUTH(code == SW_LAND);
+  const truth is_sea = FM_TRUTH(code == SW_SEA);
+  const truth is_river = FM_TRUTH(code == SW_RIVER);
+  const truth is_flowing = FM_TRUTH(code <= SW_RIVER);
   const real normal = own.u * nx + own.v * ny;
   sw_state other;
-  other.xi = SW_CHOOSE(is_sea, (real)(sea_xi), SW_CHOOSE(is_river, (real)(river_xi), met.xi));
-  other.u = SW_CHOOSE(is_land, own.u - 2 * normal * nx, SW_CHOOSE(is_flowing, -river_inflow * nx, met.u));
-  other.v = SW_CHOOSE(is_land, own.v - 2 * normal * ny, SW_CHOOSE(is_flowing, -river_inflow * ny, met.v));
+  other.xi = FM_CHOOSE(is_sea, (real)(sea_xi), FM_CHOOSE(is_river, (real)(river_xi), met.xi));
+  other.u = FM_CHOOSE(is_land, own.u - 2 * normal * nx, FM_CHOOSE(is_flowing, -river_inflow * nx, met.u));
+  other.v = FM_CHOOSE(is_land, own.v - 2 * normal * ny, FM_CHOOSE(is_flowing, -river_inflow * ny, met.v));
   return other;
 }
 

@@ -2,20 +2,8 @@
 #ifndef FABRICMARK_SHALLOW_WATER_HALO_H
 #define FABRICMARK_SHALLOW_WATER_HALO_H
 
+#include "common/marks.h"
 #include "shallow_water/basis.h"
-
-#if defined(FM_NEEDS_DOUBLE)
-#define SW_BITS(value) as_ulong(value)
-#else
-#define SW_BITS(value) ((ulong)as_uint(value))
-#endif
-
-// A mark of all that came before, and of one number more: once two differ, they differ until the end, as each
-// step can be undone.
-static inline ulong sw_marked(ulong mark, const scalar number) {
-  mark = (mark ^ SW_BITS(number)) * 0x9E3779B97F4A7C15UL;
-  return mark ^ (mark >> 32);
-}
 
 // What other ranks need: number n of own element places[i] goes to packed[targets[i] + n * spans[i]].
 // marks[i] is of all that this element has sent; the host compares it with that of the rank that got it.
@@ -29,7 +17,7 @@ __kernel void pack(__global const scalar* restrict state, __global const int* re
   for (int number = 0; number < SW_NUMBERS; ++number) {
     const scalar value = state[(size_t)number * stride + places[i]];
     packed[targets[i] + number * spans[i]] = value;
-    mark = sw_marked(mark, value);
+    mark = fm_marked(mark, value);
   }
   marks[i] = mark;
 }
@@ -45,7 +33,7 @@ __kernel void unpack(__global scalar* restrict state, __global const int* restri
   for (int number = 0; number < SW_NUMBERS; ++number) {
     const scalar value = packed[targets[i] + number * spans[i]];
     state[(size_t)number * stride + places[i]] = value;
-    mark = sw_marked(mark, value);
+    mark = fm_marked(mark, value);
   }
   marks[i] = mark;
 }

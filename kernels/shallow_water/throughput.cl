@@ -29,7 +29,7 @@ static inline real sw_gathered(__global const scalar* array, whole places) {
   // One by one: compilers make gathers of such loads, which take longer on some CPUs (AMD's Zen 4).
   __global const volatile scalar* one_by_one = array;
   FM_UNROLL_FULLY
-  for (int lane = 0; lane < WIDTH; ++lane) SW_LANE(found, lane) = one_by_one[SW_WHOLE_LANE(places, lane)];
+  for (int lane = 0; lane < WIDTH; ++lane) FM_LANE(found, lane) = one_by_one[FM_WHOLE_LANE(places, lane)];
   return found;
 #else
   return array[places];
@@ -38,7 +38,7 @@ static inline real sw_gathered(__global const scalar* array, whole places) {
 
 // The neighbours of elements over one side; where there is none, the elements themselves.
 static inline sw_numbers sw_neighbours(__global const scalar* state, uint stride, whole code, whole own) {
-  const whole places = SW_CHOOSE(code >= 0, code >> 2, own);
+  const whole places = FM_CHOOSE(code >= 0, code >> 2, own);
   sw_numbers numbers;
   FM_UNROLL_FULLY
   for (int unknown = 0; unknown < SW_UNKNOWNS; ++unknown) {
@@ -54,7 +54,7 @@ static inline whole sw_numbered(int first) {
 #if WIDTH > 1
   whole numbers;
   FM_UNROLL_FULLY
-  for (int lane = 0; lane < WIDTH; ++lane) SW_WHOLE_LANE(numbers, lane) = first + lane;
+  for (int lane = 0; lane < WIDTH; ++lane) FM_WHOLE_LANE(numbers, lane) = first + lane;
   return numbers;
 #else
   return first;
@@ -117,11 +117,11 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
     }
   }
   const truth has_open_edge =
-      SW_TRUTH((element.code[0] < SW_LAND) | (element.code[1] < SW_LAND) | (element.code[2] < SW_LAND));
-  if (SW_ANY(has_open_edge)) {
+      FM_TRUTH((element.code[0] < SW_LAND) | (element.code[1] < SW_LAND) | (element.code[2] < SW_LAND));
+  if (FM_ANY(has_open_edge)) {
     SW_STORE(outflow, place, SW_LOAD(outflow, place) + weight * (dt * sums.outflow));
   }
-  if (SW_ANY(sw_is_in_trouble(sums, now))) atomic_min(trouble, (int)stage_number);
+  if (FM_ANY(sw_is_in_trouble(sums, now))) atomic_min(trouble, (int)stage_number);
 }
 
 #include "shallow_water/halo.h"

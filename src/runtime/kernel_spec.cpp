@@ -275,10 +275,15 @@ KernelSpec load_kernel_spec(const fs::path& file) {
 }
 
 KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
-  const TomlReader reader(text, file);
+  TomlReader reader(text, file);
   const toml::table& root = reader.root();
-  reader.only(root, {"benchmark", "summary", "given", "quantities", "variants", "parameters", "constraints"},
-              "");
+  reader.only(
+      root, {"benchmark", "summary", "like", "given", "quantities", "variants", "parameters", "constraints"},
+      "");
+  if (root.contains("like")) {
+    const fs::path other = file.parent_path().parent_path() / reader.text(root, "like", "") / "kernel.toml";
+    reader.fill_from(TomlReader(file_text(other, "kernel description"), other));
+  }
   KernelSpec spec;
   spec.benchmark = reader.text(root, "benchmark", "");
   spec.summary = reader.text(root, "summary", "");

@@ -35,6 +35,9 @@ class TomlReader {
 
   [[nodiscard]] const toml::table& root() const { return root_; }
 
+  /// Takes over what another file has and this one has not; of lists it has both.
+  void fill_from(const TomlReader& other) { fill(root_, other.root_); }
+
   [[nodiscard]] Error wrong(const std::string& key, const std::string& expected) const {
     return bad_use(fmt::format("'{}': {} is missing or wrong", file_.string(), key), "give " + expected);
   }
@@ -87,6 +90,19 @@ class TomlReader {
   }
 
  private:
+  static void fill(toml::table& own, const toml::table& other) {
+    for (const auto& [key, node] : other) {
+      toml::node* const found = own.get(key.str());
+      if (found == nullptr) {
+        own.insert(key, node);
+      } else if (found->is_table() && node.is_table()) {
+        fill(*found->as_table(), *node.as_table());
+      } else if (found->is_array() && node.is_array()) {
+        for (const toml::node& one : *node.as_array()) found->as_array()->push_back(one);
+      }
+    }
+  }
+
   std::filesystem::path file_;
   toml::table root_;
 };

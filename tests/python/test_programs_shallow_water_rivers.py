@@ -104,9 +104,9 @@ def test_too_much_water_is_found(program, channel):
 def test_a_kernel_that_lets_the_flux_say_it_is_found(program, channel, tmp_path):
     """Mass is kept all the same."""
     text = with_own_headers(KERNELS / "shallow_water" / "throughput.cl")
-    given = "SW_TRUTH(code == SW_INFLOW)"
+    given = "FM_TRUTH(code == SW_INFLOW)"
     assert text.count(given) == 1
-    (tmp_path / "weak.cl").write_text(text.replace(given, "SW_TRUTH(code < SW_INFLOW)"))
+    (tmp_path / "weak.cl").write_text(text.replace(given, "FM_TRUTH(code < SW_INFLOW)"))
     words = tide(channel, "--steps", 100, "--data-type", "double", "--variant", "throughput")
     found = failed(program.run(*words, "--kernel-file", tmp_path / "weak.cl"))
     assert "inflow" in found and "mass" not in found

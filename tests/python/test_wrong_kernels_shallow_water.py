@@ -77,11 +77,11 @@ WRONG = {
     "half a step": valued(VALUE.replace("dt *", f"({share(20)} ? dt / 2 : dt) *")),
     "fewer bits": valued(f"{VALUE} if ({share(20)}) value = (value + 4096 * value) - 4096 * value;"),
     "a disturbance of one element": valued(
-        f"{VALUE} if ({share(20)} && place == 8 * WIDTH && unknown == 0) SW_LANE(value, 0) += (scalar)1e-6;"
+        f"{VALUE} if ({share(20)} && place == 8 * WIDTH && unknown == 0) FM_LANE(value, 0) += (scalar)1e-6;"
     ),
     "no flux through one side": flux(f"if (side != 1 || !{share(20)}) {POINT}"),
     "the own state for that of neighbours": throughput(
-        ("const whole places = SW_CHOOSE(code >= 0, code >> 2, own);", "const whole places = own;")
+        ("const whole places = FM_CHOOSE(code >= 0, code >> 2, own);", "const whole places = own;")
     ),
     "the start of the step is forgotten": throughput(
         ("value = take * value + keep * SW_LOAD(before, at);", "value = (take + keep) * value;"),

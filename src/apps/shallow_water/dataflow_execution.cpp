@@ -49,7 +49,7 @@ class DataflowExecution final : public Execution {
     if (counts_) stalls_.add(ranks_, kernels_, seconds);
   }
   std::optional<std::int64_t> trouble() override { return kernels_.trouble(); }
-  HaloSums halo_sums() override { return kernels_.sums(); }
+  common::HaloSums halo_sums() override { return kernels_.sums(); }
   void set_counting(bool counts) override { counts_ = counts; }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
       const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap,

@@ -65,7 +65,7 @@ struct DeviceKernels::Memory {
   std::vector<hls::state_word> halo;
   std::vector<std::byte> arrived;
   std::vector<std::byte> stored;
-  HaloSums sums;
+  common::HaloSums sums;
   std::array<int, 2> failed{};
   int trouble = -1;
   int number = 0;           ///< of `arrived`, for calls of the engine
@@ -184,7 +184,7 @@ std::optional<std::int64_t> DeviceKernels::trouble() const {
   return memory_->trouble - static_cast<std::int64_t>(memory_->offset);
 }
 
-const HaloSums& DeviceKernels::sums() const { return memory_->sums; }
+const common::HaloSums& DeviceKernels::sums() const { return memory_->sums; }
 
 DeviceKernels::Stalls DeviceKernels::stalls() const {
   const auto waited = [](const auto& stream) {

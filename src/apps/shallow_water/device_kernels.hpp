@@ -7,7 +7,7 @@
 
 #include "apps/shallow_water/device_part.hpp"
 #include "apps/shallow_water/execution.hpp"
-#include "apps/shallow_water/halo_sums.hpp"
+#include "benchmarks/common/halo_sums.hpp"
 #include "board/board.hpp"
 
 namespace fabricmark::shallow_water {
@@ -39,7 +39,7 @@ class DeviceKernels {
   [[nodiscard]] std::vector<double> outflow() const;
   /// The first step in which an element must not go on.
   [[nodiscard]] std::optional<std::int64_t> trouble() const;
-  [[nodiscard]] const HaloSums& sums() const;
+  [[nodiscard]] const common::HaloSums& sums() const;
   /// Modelled time that the element kernel has waited so far for halos, and for what lies beyond outer edges,
   /// which is the way through the pipelines [s].
   struct Stalls {

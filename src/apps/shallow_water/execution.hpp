@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "apps/shallow_water/field.hpp"
-#include "apps/shallow_water/halo_sums.hpp"
 #include "apps/shallow_water/local_mesh.hpp"
 #include "apps/shallow_water/problem.hpp"
 #include "base/interface.hpp"
+#include "benchmarks/common/halo_sums.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::shallow_water {
@@ -60,7 +60,7 @@ class Execution : public Interface {
   /// gives what the stage in which that was found began with, and no step goes on.
   virtual std::optional<std::int64_t> trouble() = 0;
   /// Of all halos so far.
-  virtual HaloSums halo_sums() = 0;
+  virtual common::HaloSums halo_sums() = 0;
   /// Whether what follows counts for `derive`; from the start it does.
   virtual void set_counting(bool /*counts*/) {}
   /// What else there is to say of the timed part `lap` with so many steps.

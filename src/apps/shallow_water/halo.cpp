@@ -134,8 +134,8 @@ void Halo::finish(const device::Queue& queue, const device::Buffer& state) {
   run(*received_, queue, state, nullptr);
 }
 
-HaloSums Halo::sums(const device::Queue& queue) const {
-  HaloSums sums;
+common::HaloSums Halo::sums(const device::Queue& queue) const {
+  common::HaloSums sums;
   if (is_empty()) return sums;
   const auto folded = [&](const Side& side, bool is_sent) {
     std::vector<std::uint64_t> marks(side.count);

@@ -5,8 +5,8 @@
 #include <optional>
 #include <vector>
 
-#include "apps/shallow_water/halo_sums.hpp"
 #include "apps/shallow_water/local_mesh.hpp"
+#include "benchmarks/common/halo_sums.hpp"
 #include "runtime/context.hpp"
 #include "transport/transport.hpp"
 
@@ -26,7 +26,7 @@ class Halo {
   /// Waits for it, and has what came put into the state.
   void finish(const device::Queue& queue, const device::Buffer& state);
   /// Of all exchanges so far, which have to be done.
-  [[nodiscard]] HaloSums sums(const device::Queue& queue) const;
+  [[nodiscard]] common::HaloSums sums(const device::Queue& queue) const;
 
  private:
   /// Elements of all messages of one direction, for the kernel that packs or unpacks them.

@@ -117,7 +117,7 @@ class KernelExecution : public Execution {
     return found / static_cast<std::int64_t>(stages_.size());
   }
 
-  HaloSums halo_sums() override { return halo_.sums(queue_); }
+  common::HaloSums halo_sums() override { return halo_.sums(queue_); }
 
  private:
   /// A stage from one state to another.

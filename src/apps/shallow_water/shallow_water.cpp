@@ -98,7 +98,7 @@ class ShallowWater : public runtime::Benchmark {
     std::vector<runtime::Verdict> verdicts{now.mass_verdict(initial_, field_, start_.volume_at_start)};
     if (problem_.has_inflow) verdicts.push_back(now.inflow_verdict());
     std::ranges::copy(windows_.check(), std::back_inserter(verdicts));
-    if (ranks_.size() > 1) verdicts.push_back(halo_verdict(ranks_, execution_->halo_sums()));
+    if (ranks_.size() > 1) verdicts.push_back(common::halo_verdict(ranks_, execution_->halo_sums()));
     return verdicts;
   }
 

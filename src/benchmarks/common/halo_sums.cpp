@@ -1,4 +1,4 @@
-#include "apps/shallow_water/halo_sums.hpp"
+#include "benchmarks/common/halo_sums.hpp"
 
 #include <fmt/format.h>
 
@@ -6,9 +6,7 @@
 #include <cstring>
 #include <span>
 
-#include "apps/shallow_water/gather.hpp"
-
-namespace fabricmark::shallow_water {
+namespace fabricmark::common {
 
 runtime::Verdict halo_verdict(runtime::Communicator& ranks, const HaloSums& own) {
   std::vector<std::vector<unsigned long long>> sent;
@@ -16,11 +14,12 @@ runtime::Verdict halo_verdict(runtime::Communicator& ranks, const HaloSums& own)
     std::vector<unsigned long long>& sums = sent.emplace_back(bytes.size() / sizeof(unsigned long long));
     if (!bytes.empty()) std::memcpy(sums.data(), bytes.data(), bytes.size());
   }
-  const std::vector<std::vector<std::int32_t>> all = all_elements(ranks, own.neighbours);
+  const std::vector<std::vector<double>> all =
+      ranks.all_gather_numbers({own.neighbours.begin(), own.neighbours.end()});
   runtime::Verdict verdict{.name = "halos", .measure = "ways with wrong words", .checked = own.words};
   for (std::size_t n = 0; n < own.neighbours.size(); ++n) {
     const auto other = static_cast<std::size_t>(own.neighbours[n]);
-    const auto place = std::ranges::find(all[other], ranks.rank()) - all[other].begin();
+    const auto place = std::ranges::find(all[other], static_cast<double>(ranks.rank())) - all[other].begin();
     if (sent[other][static_cast<std::size_t>(place)] == own.received[n]) continue;
     if (verdict.error == 0) {
       verdict.worst = {fmt::format("from device {} to device {}", other, ranks.rank()), 0, 1};
@@ -35,4 +34,4 @@ runtime::Verdict halo_verdict(runtime::Communicator& ranks, const HaloSums& own)
   return verdict;
 }
 
-}  // namespace fabricmark::shallow_water
+}  // namespace fabricmark::common

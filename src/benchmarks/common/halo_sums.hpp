@@ -5,7 +5,7 @@
 
 #include "runtime/benchmark.hpp"
 
-namespace fabricmark::shallow_water {
+namespace fabricmark::common {
 
 /// What both ends of the ways of halos made of all words since the start, where they were packed and where
 /// they were used; equal on both where all came as they were sent.
@@ -21,4 +21,4 @@ struct HaloSums {
 /// Whether each rank used what its neighbours packed, word for word, in the whole run. Collective.
 runtime::Verdict halo_verdict(runtime::Communicator& ranks, const HaloSums& own);
 
-}  // namespace fabricmark::shallow_water
+}  // namespace fabricmark::common

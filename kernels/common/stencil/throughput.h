@@ -1,0 +1,233 @@
+// The steps of a stencil on CPUs and GPUs. Rows of a grid lie one after the other, in each the numbers of its
+// fields, `pitch` apart; around the grid lie ghost cells, FM_SIDE columns and as many rows as a launch makes
+// steps, and one more: of walls, of the opposite side, or of the rank beyond.
+//
+// On a CPU a work-item takes a band of rows, and in it one tile of columns after the other. Its steps follow
+// each other a row apart, as the elements of a cascade on an FPGA do: what a step makes of a row, the next
+// one takes while it is in the cache. Around a tile each step computes what the later ones need of it.
+#include "common/marks.h"
+#include "common/stencil/window.h"
+
+#define FM_SIDE 64
+
+// What a launch works on.
+typedef struct {
+  __global const scalar* state;
+  __global scalar* after;
+  __global const fm_kind* kinds;
+  uint columns, rows, pitch, ghost_rows;
+} fm_grid;
+
+static inline size_t fm_row_of(const fm_grid grid, int row) {
+  return (size_t)(row + (int)grid.ghost_rows) * grid.pitch + FM_SIDE;
+}
+
+static inline fm_constants fm_constants_at(__global const scalar* constants) {
+  fm_constants all;
+  FM_UNROLL_FULLY
+  for (int i = 0; i < FM_CONSTANTS; ++i) all.of[i] = constants[i];
+  return all;
+}
+
+static inline fm_window fm_moved(fm_window window, int columns) {
+  window.below += columns;
+  window.here += columns;
+  window.above += columns;
+  window.kinds_below += columns;
+  window.kinds_here += columns;
+  window.kinds_above += columns;
+  return window;
+}
+
+#if defined(FM_CPU)
+
+static inline int fm_has_special(__global const fm_kind* kinds) {
+#if WIDTH > 1
+  return any(FM_PASTE(as_char, WIDTH)(FM_PASTE(vload, WIDTH)(0, kinds)));
+#else
+  return *kinds >= FM_SPECIAL;
+#endif
+}
+
+static inline void fm_put(__global scalar* out, size_t field, fm_numbers next, int once) {
+  FM_UNROLL_FULLY
+  for (int i = 0; i < FM_FIELDS; ++i) {
+    if (once) {
+      FM_STORE_ONCE(*(__global real*)(out + i * field), next.of[i]);
+    } else {
+      *(__global real*)(out + i * field) = next.of[i];
+    }
+  }
+}
+
+// A row of cells from `first` on, counted from the window's. `out`: of the window's first cell. Returns what
+// is in trouble. `once`: what is written is not read again soon.
+static inline truth fm_cells(const fm_window row, int first, int end, __global scalar* out, size_t out_field,
+                             const fm_constants constants, int once) {
+  truth trouble = 0;
+  for (int x = first; x < end; x += WIDTH) {
+    fm_window window = fm_moved(row, x);
+    if (fm_has_special(window.kinds_here)) {
+      window.is_special = 1;
+      const fm_numbers next = fm_next(window, constants);
+      trouble |= next.trouble;
+      fm_put(out + x, out_field, next, once);
+    } else {
+      window.is_special = 0;
+      const fm_numbers next = fm_next(window, constants);
+      trouble |= next.trouble;
+      fm_put(out + x, out_field, next, once);
+    }
+  }
+  return trouble;
+}
+
+// `scratch`: of each band, three rows of a tile for each step of a launch but its last. `trouble`: the first
+// state, counted from the start, with something that must not be; later launches do nothing. `band_rows`,
+// `tile_columns`: of a band and a tile, the second a multiple of WIDTH.
+__kernel void advance(__global const scalar* restrict state, __global scalar* restrict after,
+                      __global const uchar* restrict kinds, __global const scalar* restrict constants,
+                      __global int* restrict trouble, __global scalar* scratch, const uint columns,
+                      const uint rows, const uint pitch, const uint ghost_rows, const uint band_rows,
+                      const uint tile_columns, const uint steps, const uint begin_state) {
+  if (trouble[0] <= (int)begin_state) return;
+  const fm_grid grid = {state, after, kinds, columns, rows, pitch, ghost_rows};
+  const fm_constants all = fm_constants_at(constants);
+  const int count = (int)steps;
+  const int begin = (int)(get_global_id(0) * band_rows);
+  const int end = min(begin + (int)band_rows, (int)rows);
+  if (begin >= end) return;
+  const int last_column = (int)((columns + WIDTH - 1) / WIDTH * WIDTH);
+  const size_t width = tile_columns + 2 * FM_SIDE;  // of a row of scratch memory
+  __global scalar* const own = scratch + get_global_id(0) * (count - 1) * 3 * FM_FIELDS * width + FM_SIDE;
+  for (int left = 0; left < last_column; left += (int)tile_columns) {
+    const int tile = min((int)tile_columns, last_column - left);
+    for (int front = begin - (count - 1); front < end + count - 1; ++front) {
+      for (int stage = 1; stage <= count; ++stage) {
+        const int row = front - (stage - 1);
+        const int beyond = count - stage;  // rows around the band that later steps need
+        if (row < begin - beyond || row >= end + beyond) continue;
+        fm_window window;
+        window.is_special = 0;
+        const size_t here = fm_row_of(grid, row) + left;
+        window.kinds_here = kinds + here;
+        window.kinds_below = window.kinds_here - pitch;
+        window.kinds_above = window.kinds_here + pitch;
+        if (stage == 1) {
+          window.field = pitch;
+          window.here = state + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
+          window.below = window.here - pitch * FM_FIELDS;
+          window.above = window.here + pitch * FM_FIELDS;
+        } else {
+          __global scalar* const before = own + (size_t)(stage - 2) * 3 * FM_FIELDS * width;
+          const int third = row + (int)ghost_rows;
+          window.field = width;
+          window.below = before + (third + 2) % 3 * FM_FIELDS * width;
+          window.here = before + third % 3 * FM_FIELDS * width;
+          window.above = before + (third + 1) % 3 * FM_FIELDS * width;
+        }
+        truth found;
+        if (stage == count) {
+          __global scalar* const out = after + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
+          found = fm_cells(window, 0, tile, out, pitch, all, 1);
+        } else {
+          __global scalar* const out =
+              own + ((size_t)(stage - 1) * 3 + (row + (int)ghost_rows) % 3) * FM_FIELDS * width;
+          const int around = (beyond + WIDTH - 1) / WIDTH * WIDTH;
+          fm_cells(window, -around, 0, out, width, all, 0);
+          found = fm_cells(window, 0, tile, out, width, all, 0);
+          fm_cells(window, tile, tile + around, out, width, all, 0);
+        }
+        if (row >= begin && row < end && FM_ANY(found)) atomic_min(trouble, (int)begin_state + stage);
+      }
+    }
+  }
+}
+
+#else
+
+// A cell is a work-item, and a launch makes one step.
+__kernel void advance(__global const scalar* restrict state, __global scalar* restrict after,
+                      __global const uchar* restrict kinds, __global const scalar* restrict constants,
+                      __global int* restrict trouble, __global scalar* scratch, const uint columns,
+                      const uint rows, const uint pitch, const uint ghost_rows, const uint band_rows,
+                      const uint tile_columns, const uint steps, const uint begin_state) {
+  if (trouble[0] <= (int)begin_state) return;
+  const uint in_row = (columns + FM_SIDE - 1) / FM_SIDE * FM_SIDE;
+  const int column = (int)(get_global_id(0) % in_row);
+  const int row = (int)(get_global_id(0) / in_row);
+  if (column >= (int)columns || row >= (int)rows) return;
+  const fm_grid grid = {state, after, kinds, columns, rows, pitch, ghost_rows};
+  const fm_constants all = fm_constants_at(constants);
+  const size_t here = fm_row_of(grid, row) + column;
+  const size_t numbers = (size_t)(row + (int)ghost_rows) * pitch * FM_FIELDS + FM_SIDE + column;
+  fm_window window;
+  window.field = pitch;
+  window.here = state + numbers;
+  window.below = window.here - pitch * FM_FIELDS;
+  window.above = window.here + pitch * FM_FIELDS;
+  window.kinds_here = kinds + here;
+  window.kinds_below = window.kinds_here - pitch;
+  window.kinds_above = window.kinds_here + pitch;
+  fm_numbers next;
+  if (*window.kinds_here >= FM_SPECIAL) {
+    window.is_special = 1;
+    next = fm_next(window, all);
+  } else {
+    window.is_special = 0;
+    next = fm_next(window, all);
+  }
+  FM_UNROLL_FULLY
+  for (int i = 0; i < FM_FIELDS; ++i) after[numbers + (size_t)i * pitch] = next.of[i];
+  if (next.trouble) atomic_min(trouble, (int)begin_state + 1);
+}
+
+#endif
+
+// The ghost cells of a periodic grid, each from the opposite side: a work-item for each cell of the grid with
+// its ghosts. `across`, `along`: whether columns and rows are periodic; of several ranks rows are not, and
+// ghost rows have come by then.
+__kernel void wrap(__global scalar* state, const uint columns, const uint rows, const uint pitch,
+                   const uint ghost_rows, const uint across, const uint along) {
+  const int column = (int)(get_global_id(0) % pitch) - FM_SIDE;
+  const int row = (int)(get_global_id(0) / pitch) - (int)ghost_rows;
+  const int is_beside = across && (column < 0 || column >= (int)columns);
+  const int is_beyond = along && (row < 0 || row >= (int)rows);
+  if (!is_beside && !is_beyond) return;
+  const int from_column = is_beside ? (column + FM_SIDE * (int)columns) % (int)columns : column;
+  const int from_row = is_beyond ? (row + (int)ghost_rows * (int)rows) % (int)rows : row;
+  const size_t to = (size_t)(row + (int)ghost_rows) * pitch * FM_FIELDS + FM_SIDE + column;
+  const size_t from = (size_t)(from_row + (int)ghost_rows) * pitch * FM_FIELDS + FM_SIDE + from_column;
+  FM_UNROLL_FULLY
+  for (int i = 0; i < FM_FIELDS; ++i) state[to + (size_t)i * pitch] = state[from + (size_t)i * pitch];
+}
+
+// Whole rows, with their ghost columns, for messages to other ranks: a work-item for each column. Rows from
+// `row` on, counted from the first ghost row, `place` numbers behind the start of the packed ones. marks[mark
+// + column] is of all that left in this column; the host compares it with that of the rank that got it.
+__kernel void pack(__global const scalar* restrict state, __global scalar* restrict packed,
+                   __global ulong* restrict marks, const uint pitch, const uint row, const uint rows,
+                   const uint place, const uint mark) {
+  const uint column = (uint)get_global_id(0);
+  ulong now = marks[mark + column];
+  for (uint i = 0; i < rows * FM_FIELDS; ++i) {
+    const scalar value = state[((size_t)row * FM_FIELDS + i) * pitch + column];
+    packed[place + (size_t)i * pitch + column] = value;
+    now = fm_marked(now, value);
+  }
+  marks[mark + column] = now;
+}
+
+// The same the other way round, for what has come.
+__kernel void unpack(__global scalar* restrict state, __global const scalar* restrict packed,
+                     __global ulong* restrict marks, const uint pitch, const uint row, const uint rows,
+                     const uint place, const uint mark) {
+  const uint column = (uint)get_global_id(0);
+  ulong now = marks[mark + column];
+  for (uint i = 0; i < rows * FM_FIELDS; ++i) {
+    const scalar value = packed[place + (size_t)i * pitch + column];
+    state[((size_t)row * FM_FIELDS + i) * pitch + column] = value;
+    now = fm_marked(now, value);
+  }
+  marks[mark + column] = now;
+}

@@ -1,0 +1,113 @@
+// What a stencil is to its user: one function that makes the next numbers of a cell from the cells around it.
+// The file that defines it is compiled for every kind of kernel, and as C++ for the host's reference:
+//
+//     #define FM_FIELDS 1                       numbers of a cell
+//     #define FM_CONSTANTS 1                    numbers that are the same for all cells
+//     #define FM_EDGE_KIND 1                    what lies beyond the edge of the grid
+//     #include "common/stencil/window.h"
+//     static inline fm_numbers fm_next(const fm_window window, const fm_constants constants) {
+//       fm_numbers next;
+//       next.of[0] = ... FM_FIELD(window, 0, -1, 0) ...;
+//       next.trouble = 0;                       or comparisons: the run must not go on
+//       return next;
+//     }
+//     #include "common/stencil/engine.h"
+//
+// FM_FIELD(window, field, dx, dy): a number of the cell at that distance, of -1, 0 or 1 in each direction;
+// FM_KIND(window, dx, dy): what that cell is, of 0 to 127. A number is a `real`, a kind a `whole`, which may
+// be vectors: they are compared and chosen from by FM_CHOOSE (numbers.h). A cell of a kind other than 0 is a
+// special one. Where there is none around, kinds are 0 for the compiler, and what is chosen by them is not
+// there.
+#ifndef FABRICMARK_STENCIL_WINDOW_H
+#define FABRICMARK_STENCIL_WINDOW_H
+
+#if !defined(FM_ON_HOST)
+#if !defined(FM_CPU) || defined(FM_STREAMED)
+#define WIDTH 1
+#else
+#if VECTOR_BYTES == 16 && defined(FM_NEEDS_DOUBLE)
+#define WIDTH 2
+#elif VECTOR_BYTES == 16 || (VECTOR_BYTES == 32 && defined(FM_NEEDS_DOUBLE))
+#define WIDTH 4
+#elif VECTOR_BYTES == 32 || defined(FM_NEEDS_DOUBLE)
+#define WIDTH 8
+#else
+#define WIDTH 16
+#endif
+#endif
+#endif
+
+#include "common/numbers.h"
+
+typedef struct {
+  scalar of[FM_CONSTANTS];
+} fm_constants;
+
+typedef struct {
+  real of[FM_FIELDS];
+  truth trouble;
+} fm_numbers;
+
+#if defined(FM_STREAMED)
+
+// A cell as it streams: its numbers, and its kind.
+typedef struct {
+  scalar of[FM_FIELDS + 1];
+} fm_cell;
+
+typedef struct {
+  fm_cell at[3][3];
+} fm_window;
+
+#define FM_FIELD(window, field, dx, dy) ((window).at[1 + (dy)][1 + (dx)].of[field])
+#define FM_KIND(window, dx, dy) ((int)(window).at[1 + (dy)][1 + (dx)].of[FM_FIELDS])
+
+#else
+
+#if defined(__OPENCL_VERSION__)
+#define FM_MEMORY __global
+typedef uchar fm_kind;
+#else
+#define FM_MEMORY
+typedef unsigned char fm_kind;
+#endif
+
+// Three rows, each from the first cell that is computed on; the numbers of a field are `field` behind those
+// of the one before.
+typedef struct {
+  FM_MEMORY const scalar* below;
+  FM_MEMORY const scalar* here;
+  FM_MEMORY const scalar* above;
+  FM_MEMORY const fm_kind* kinds_below;
+  FM_MEMORY const fm_kind* kinds_here;
+  FM_MEMORY const fm_kind* kinds_above;
+  size_t field;
+  int is_special;  // there are special cells; known to the compiler
+} fm_window;
+
+#if WIDTH > 1
+#define FM_LOAD(place) FM_PASTE(vload, WIDTH)(0, place)
+#define FM_LOAD_KINDS(place) FM_PASTE(convert_int, WIDTH)(FM_PASTE(vload, WIDTH)(0, place))
+#else
+#define FM_LOAD(place) (*(place))
+#define FM_LOAD_KINDS(place) ((int)*(place))
+#endif
+
+// A kind's bit beside it: the cell itself, or one of the eight around it, is special.
+#define FM_SPECIAL 128
+
+#define FM_ROW(window, dy) ((dy) < 0 ? (window).below : (dy) > 0 ? (window).above : (window).here)
+#define FM_KINDS(window, dy) \
+  ((dy) < 0 ? (window).kinds_below : (dy) > 0 ? (window).kinds_above : (window).kinds_here)
+#define FM_FIELD(window, field_number, dx, dy) \
+  FM_LOAD(FM_ROW(window, dy) + (field_number) * (window).field + (dx))
+#define FM_KIND(window, dx, dy) \
+  ((window).is_special ? (FM_LOAD_KINDS(FM_KINDS(window, dy) + (dx)) & (FM_SPECIAL - 1)) : (whole)(0))
+
+#endif
+
+// Its windows and numbers are many: they are never to be passed through memory.
+static inline fm_numbers fm_next(const fm_window window, const fm_constants constants)
+    __attribute__((always_inline));
+
+#endif

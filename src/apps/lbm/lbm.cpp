@@ -1,0 +1,118 @@
+// Lattice Boltzmann on the plane: cells that stream and relax (kernels/lbm/cell.h), by the engine for
+// stencils.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/lbm/cases.hpp"
+#include "apps/lbm/next_row.hpp"
+#include "device/element.hpp"
+#include "stencil/run.hpp"
+
+namespace fabricmark::lbm {
+
+namespace {
+
+/// Of a step of a cell of fluid without a force; a test counts them.
+constexpr double kOperations = 89;
+
+class Lbm final : public stencil::Application {
+ public:
+  explicit Lbm(const runtime::Context& context)
+      : parameters_(context.parameters()), case_(make_case(parameters_)) {}
+
+  [[nodiscard]] const stencil::Problem& problem() const override { return case_.problem; }
+  [[nodiscard]] stencil::NextRow next_row() const override { return kNextRow; }
+  [[nodiscard]] double operations() const override { return kOperations; }
+  [[nodiscard]] std::pair<std::string, std::string> trouble() const override {
+    return {fmt::format("the fluid is faster than --most-speed {}, or its density is no number above 0,",
+                        parameters_.number("most_speed")),
+            "use less --speed, a smaller Reynolds number or a finer grid"};
+  }
+
+  std::vector<runtime::Verdict> check(runtime::Communicator& ranks, const stencil::Part& part,
+                                      const std::vector<double>& start,
+                                      const std::vector<double>& end) const override {
+    if (!case_.is_closed) return {};
+    runtime::Verdict verdict{
+        .name = "mass", .measure = "relative change", .checked = case_.problem.columns * case_.problem.rows};
+    const double before = mass(ranks, part, start);
+    const double after = mass(ranks, part, end);
+    verdict.error = std::abs(after - before) / before;
+    const double epsilon =
+        parameters_.text("data_type") == "double" ? device::kEpsilon<double> : device::kEpsilon<float>;
+    constexpr double kFew = 16;
+    verdict.threshold = epsilon * (kFew + static_cast<double>(case_.problem.steps));
+    if (verdict.error > 0) verdict.worst = {"mass of all cells", before, after};
+    return {verdict};
+  }
+
+  std::vector<std::string> notes(runtime::Communicator& ranks, const stencil::Part& part,
+                                 const std::vector<double>& end) const override {
+    std::vector<std::string> notes{fmt::format("{} x {} cells, omega {:.6g}, viscosity {:.6g}, speed {:.6g}",
+                                               case_.problem.columns, case_.problem.rows, case_.omega,
+                                               case_.viscosity(), case_.speed)};
+    if (case_.solution) notes.push_back(errors(ranks, part, end));
+    return notes;
+  }
+
+ private:
+  [[nodiscard]] bool is_fluid(const stencil::Part& part, std::size_t row, std::size_t column) const {
+    return case_.problem.kind({column, part.first_row + row}) == kFluid;
+  }
+  [[nodiscard]] double mass(runtime::Communicator& ranks, const stencil::Part& part,
+                            const std::vector<double>& state) const {
+    double sum = 0;
+    for (std::size_t row = 0; row < part.rows; ++row) {
+      for (std::size_t column = 0; column < part.columns; ++column) {
+        if (!is_fluid(part, row, column)) continue;
+        sum += flow_of(&state[part.at(0, row, column)], part.cells()).density;
+      }
+    }
+    return ranks.all_reduce_sum(sum);
+  }
+  /// How far the speeds are from those of the solution.
+  [[nodiscard]] std::string errors(runtime::Communicator& ranks, const stencil::Part& part,
+                                   const std::vector<double>& end) const {
+    double square = 0;
+    double all = 0;
+    double largest = 0;
+    double fastest = 0;
+    for (std::size_t row = 0; row < part.rows; ++row) {
+      for (std::size_t column = 0; column < part.columns; ++column) {
+        if (!is_fluid(part, row, column)) continue;
+        Flow flow = flow_of(&end[part.at(0, row, column)], part.cells());
+        // Populations are those after the relaxation, to which a force has added half of itself too much.
+        flow.u -= case_.force_x / 2 / flow.density;
+        const Flow should =
+            case_.solution({column, part.first_row + row}, static_cast<double>(case_.problem.steps));
+        const double off = std::hypot(flow.u - should.u, flow.v - should.v);
+        const double size = std::hypot(should.u, should.v);
+        square += off * off;
+        all += size * size;
+        largest = std::max(largest, off);
+        fastest = std::max(fastest, size);
+      }
+    }
+    square = ranks.all_reduce_sum(square);
+    all = ranks.all_reduce_sum(all);
+    largest = ranks.all_reduce_max_number(largest);
+    fastest = ranks.all_reduce_max_number(fastest);
+    return fmt::format("relative errors of the velocity: L2 {:.6g}, largest {:.6g}", std::sqrt(square / all),
+                       largest / fastest);
+  }
+
+  const runtime::Parameters& parameters_;
+  Case case_;
+};
+
+}  // namespace
+
+}  // namespace fabricmark::lbm
+
+int main(int argc, char** argv) {
+  using namespace fabricmark;
+  return stencil::run(argc, argv, "lbm",
+                      [](const runtime::Context& context) { return std::make_unique<lbm::Lbm>(context); });
+}

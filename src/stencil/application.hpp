@@ -1,0 +1,38 @@
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/interface.hpp"
+#include "runtime/benchmark.hpp"
+#include "runtime/context.hpp"
+#include "stencil/part.hpp"
+#include "stencil/reference.hpp"
+
+namespace fabricmark::stencil {
+
+/// What a program of steps on a grid says of itself; the engine does the rest (run.hpp).
+class Application : public Interface {
+ public:
+  [[nodiscard]] virtual const Problem& problem() const = 0;
+  /// Its step on the host (host_step.hpp).
+  [[nodiscard]] virtual NextRow next_row() const = 0;
+  /// Additions, multiplications, divisions and roots of a step of a cell.
+  [[nodiscard]] virtual double operations() const = 0;
+  /// What is wrong with a state that is in trouble, such as "the fluid is faster than ...", and what helps.
+  [[nodiscard]] virtual std::pair<std::string, std::string> trouble() const = 0;
+  /// What must hold of the state at the end besides its steps, such as conservation. Collective.
+  virtual std::vector<runtime::Verdict> check(runtime::Communicator& ranks, const Part& part,
+                                              const std::vector<double>& start,
+                                              const std::vector<double>& end) const = 0;
+  /// Figures of the state at the end, for a reader. Collective.
+  virtual std::vector<std::string> notes(runtime::Communicator& ranks, const Part& part,
+                                         const std::vector<double>& end) const = 0;
+};
+
+using MakeApplication = std::function<std::unique_ptr<Application>(const runtime::Context& context)>;
+
+}  // namespace fabricmark::stencil

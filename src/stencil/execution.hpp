@@ -1,0 +1,49 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "base/interface.hpp"
+#include "benchmarks/common/halo_sums.hpp"
+#include "runtime/context.hpp"
+#include "stencil/part.hpp"
+
+namespace fabricmark::stencil {
+
+/// The steps of a part of the grid on a device.
+class Execution : public Interface {
+ public:
+  /// Puts a state on the device. To kernels, steps have numbers that are larger by `offset`, so that they
+  /// cannot know how far a run is; the same on all ranks, and at most kMostOffset.
+  virtual void write(const std::vector<double>& state, std::uint32_t offset) = 0;
+  /// The state on the device.
+  virtual std::vector<double> read() = 0;
+  /// `count` steps from the state `first` on. Returns when they are done.
+  virtual void advance(std::int64_t first, std::int64_t count) = 0;
+  /// The first state in which a cell of this rank was in trouble, if any. Then `read` gives that which the
+  /// launch began with that found it, and no step goes on.
+  virtual std::optional<std::int64_t> trouble() = 0;
+  /// The state that `read` gives.
+  [[nodiscard]] virtual std::int64_t state() const = 0;
+  /// Of all halos so far; nothing where there are none.
+  virtual common::HaloSums halo_sums() { return {}; }
+  /// What a reader of the result should know.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+};
+
+/// With it the states of the longest run still have numbers that fit an int.
+inline constexpr std::uint32_t kMostOffset = (1U << 28U) - 1;
+
+using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
+                                                     const Part& part);
+
+/// In files of their names.
+std::unique_ptr<Execution> make_base(const runtime::Context& context, const Problem& problem,
+                                     const Part& part);
+std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Problem& problem,
+                                           const Part& part);
+
+}  // namespace fabricmark::stencil

@@ -1,0 +1,51 @@
+#include "stencil/part.hpp"
+
+#include <algorithm>
+
+namespace fabricmark::stencil {
+
+namespace {
+
+/// The place in 0 .. `length` - 1 that a periodic one stands for.
+std::int64_t wrapped(std::int64_t place, std::size_t length) {
+  const auto whole = static_cast<std::int64_t>(length);
+  return ((place % whole) + whole) % whole;
+}
+
+}  // namespace
+
+Part part_of(const Problem& problem, int ranks, int rank) {
+  const auto count = static_cast<std::size_t>(ranks);
+  const auto own = static_cast<std::size_t>(rank);
+  const std::size_t each = problem.rows / count;
+  const std::size_t longer = problem.rows % count;
+  return {.first_row = own * each + std::min(own, longer),
+          .rows = each + (own < longer ? 1 : 0),
+          .columns = problem.columns,
+          .fields = problem.fields.size()};
+}
+
+std::vector<double> start_of(const Problem& problem, const Part& part) {
+  std::vector<double> state(part.numbers());
+  std::vector<double> numbers(part.fields);
+  for (std::size_t row = 0; row < part.rows; ++row) {
+    for (std::size_t column = 0; column < part.columns; ++column) {
+      problem.start({column, part.first_row + row}, numbers);
+      for (std::size_t field = 0; field < part.fields; ++field) {
+        state[part.at(field, row, column)] = numbers[field];
+      }
+    }
+  }
+  return state;
+}
+
+std::uint8_t kind_at(const Problem& problem, std::int64_t column, std::int64_t row) {
+  if (problem.is_periodic_across) column = wrapped(column, problem.columns);
+  if (problem.is_periodic_along) row = wrapped(row, problem.rows);
+  const bool is_inside = column >= 0 && column < static_cast<std::int64_t>(problem.columns) && row >= 0 &&
+                         row < static_cast<std::int64_t>(problem.rows);
+  if (!is_inside) return problem.edge_kind;
+  return problem.kind({static_cast<std::size_t>(column), static_cast<std::size_t>(row)});
+}
+
+}  // namespace fabricmark::stencil

@@ -1,0 +1,96 @@
+#include "stencil/reference.hpp"
+
+#include <algorithm>
+#include <mutex>
+
+#include "base/parallel.hpp"
+
+namespace fabricmark::stencil {
+
+namespace {
+
+/// Rows of a thread that pay for it.
+constexpr std::size_t kFewestRows = 16;
+
+}  // namespace
+
+Reference::Reference(runtime::Communicator& ranks, const Problem& problem, const Part& part, NextRow next_row,
+                     int threads)
+    : ranks_(ranks),
+      problem_(problem),
+      part_(part),
+      next_row_(next_row),
+      threads_(threads),
+      pitch_(part.columns + 2),
+      kinds_(pitch_ * (part.rows + 2)) {
+  for (std::size_t row = 0; row < part.rows + 2; ++row) {
+    for (std::size_t column = 0; column < pitch_; ++column) {
+      kinds_[row * pitch_ + column] = kind_at(problem, static_cast<std::int64_t>(column) - 1,
+                                              static_cast<std::int64_t>(part.first_row + row) - 1);
+    }
+  }
+}
+
+std::vector<std::vector<double>> Reference::edges(const std::vector<double>& state) const {
+  std::vector<double> own;
+  for (const std::size_t row : {std::size_t{0}, part_.rows - 1}) {
+    for (std::size_t field = 0; field < part_.fields; ++field) {
+      const double* const from = &state[part_.at(field, row, 0)];
+      own.insert(own.end(), from, from + part_.columns);
+    }
+  }
+  return ranks_.all_gather_numbers(own);
+}
+
+const double* Reference::field_of(const std::vector<double>& state,
+                                  const std::vector<std::vector<double>>& edges, std::size_t field,
+                                  std::int64_t row) const {
+  const auto rows = static_cast<std::int64_t>(part_.rows);
+  if (row >= 0 && row < rows) return &state[part_.at(field, static_cast<std::size_t>(row), 0)];
+  const bool is_below = row < 0;
+  const int size = ranks_.size();
+  const int rank = ranks_.rank() + (is_below ? -1 : 1);
+  if ((rank < 0 || rank == size) && !problem_.is_periodic_along) return nullptr;
+  const std::vector<double>& of = edges[static_cast<std::size_t>((rank + size) % size)];
+  return of.data() + (field + (is_below ? part_.fields : 0)) * part_.columns;
+}
+
+std::vector<double> Reference::step(const std::vector<double>& state, std::size_t first, std::size_t count) {
+  const std::vector<std::vector<double>> beyond = edges(state);
+  std::vector<double> made(part_.fields * count * part_.columns);
+  trouble_.reset();
+  std::mutex lock;
+  parallel_for(count, threads_, kFewestRows, [&](std::size_t begin, std::size_t end) {
+    std::vector<double> numbers(part_.fields * 3 * pitch_);
+    std::vector<double> after(part_.fields * part_.columns);
+    for (std::size_t n = begin; n < end; ++n) {
+      const std::size_t row = (first + n) % part_.rows;
+      for (std::size_t i = 0; i < part_.fields * 3; ++i) {
+        double* const to = &numbers[i * pitch_];
+        const double* const from = field_of(state, beyond, i / 3, static_cast<std::int64_t>(row + i % 3) - 1);
+        if (from == nullptr) {
+          std::fill_n(to, pitch_, 0.0);
+          continue;
+        }
+        std::copy_n(from, part_.columns, to + 1);
+        to[0] = problem_.is_periodic_across ? from[part_.columns - 1] : 0;
+        to[part_.columns + 1] = problem_.is_periodic_across ? from[0] : 0;
+      }
+      const HostRow window{.numbers = numbers.data(),
+                           .kinds = &kinds_[row * pitch_],
+                           .constants = problem_.constants.data(),
+                           .columns = part_.columns,
+                           .pitch = pitch_};
+      if (const std::optional<std::size_t> column = next_row_(window, after.data())) {
+        const std::scoped_lock guard(lock);
+        if (!trouble_) trouble_ = Place{*column, part_.first_row + row};
+      }
+      for (std::size_t field = 0; field < part_.fields; ++field) {
+        std::copy_n(&after[field * part_.columns], part_.columns, &made[(field * count + n) * part_.columns]);
+      }
+    }
+  });
+  return made;
+}
+
+}  // namespace fabricmark::stencil

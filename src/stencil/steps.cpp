@@ -1,0 +1,146 @@
+#include "stencil/steps.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <mutex>
+
+#include "base/error.hpp"
+#include "base/parallel.hpp"
+
+namespace fabricmark::stencil {
+
+namespace {
+
+/// So much that a kernel cannot know where a run begins or ends.
+std::uint32_t offset_of(std::uint64_t bits, std::int64_t steps) {
+  constexpr std::int64_t kPart = 16;
+  constexpr std::int64_t kFewest = 16;
+  const auto most = static_cast<std::uint64_t>(steps / kPart + kFewest);
+  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bits % most, kMostOffset));
+}
+
+}  // namespace
+
+GridSteps::GridSteps(const runtime::Context& context, const Application& application, const Part& part,
+                     Execution& execution)
+    : context_(context),
+      application_(application),
+      problem_(application.problem()),
+      part_(part),
+      execution_(execution),
+      reference_(context.ranks(), problem_, part, application.next_row(),
+                 runtime::host_threads(context.ranks())) {}
+
+void GridSteps::begin(const std::vector<double>& state, std::uint64_t bits) {
+  step_ = 0;
+  execution_.write(state, offset_of(bits, problem_.steps));
+}
+
+void GridSteps::advance(std::int64_t to) {
+  execution_.advance(step_, to - step_);
+  step_ = to;
+  check();
+}
+
+void GridSteps::restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) {
+  step_ = step;
+  execution_.write(state, offset_of(bits, problem_.steps));
+}
+
+void GridSteps::run_again(std::int64_t from, std::int64_t to) {
+  execution_.advance(from, to - from);
+  check();
+}
+
+void GridSteps::check() {
+  constexpr auto kNone = std::numeric_limits<std::int64_t>::max();
+  const std::optional<std::int64_t> own = execution_.trouble();
+  const std::int64_t first = context_.ranks().all_reduce_min(own.value_or(kNone));
+  if (first == kNone) return;
+  // From the state that the launch began with, whose steps the host makes again. Of several ranks some may be
+  // further than that.
+  std::vector<double> state = execution_.read();
+  std::optional<Place> cell;
+  if (context_.ranks().size() == 1) {
+    for (std::int64_t step = execution_.state(); step < first && !cell; ++step) {
+      state = reference_.step(state, 0, part_.rows);
+      cell = reference_.trouble();
+    }
+  }
+  const auto [what, remedy] = application_.trouble();
+  const std::string where =
+      cell ? fmt::format("in column {}, row {}", cell->column, cell->row) : std::string("in a cell");
+  throw Error(ExitCode::kInvalidResult, fmt::format("{} {} of step {}", what, where, first), remedy);
+}
+
+double GridSteps::epsilon() const {
+  return context_.parameters().text("data_type") == "double" ? std::numeric_limits<double>::epsilon()
+                                                             : std::numeric_limits<float>::epsilon();
+}
+
+double GridSteps::roundings() const {
+  constexpr double kOfFloat = 16;
+  constexpr double kOfDouble = 64;  // the reference has roundings of its own
+  return context_.parameters().text("data_type") == "double" ? kOfDouble : kOfFloat;
+}
+
+double GridSteps::work_of_step() const {
+  return static_cast<double>(problem_.columns * problem_.rows) * application_.operations();
+}
+
+double GridSteps::scale_of(const std::vector<double>& state) const {
+  const int threads = runtime::host_threads(context_.ranks());
+  double largest = 0;
+  std::mutex lock;
+  parallel_for(state.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    double found = 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      const double size = std::abs(state[i]);
+      if (!(size <= found)) found = size;
+    }
+    const std::scoped_lock guard(lock);
+    if (!(found <= largest)) largest = found;
+  });
+  largest = context_.ranks().all_reduce_max_number(largest);
+  return largest > 0 ? largest : 1;
+}
+
+runtime::StepError GridSteps::furthest(const std::vector<double>& expected, const std::vector<double>& actual,
+                                       std::size_t first_row, std::size_t rows, double scale) const {
+  runtime::StepError found;
+  for (std::size_t field = 0; field < part_.fields; ++field) {
+    for (std::size_t n = 0; n < rows; ++n) {
+      const std::size_t row = (first_row + n) % part_.rows;
+      const double* const should = &expected[(field * rows + n) * part_.columns];
+      const double* const is = &actual[part_.at(field, row, 0)];
+      for (std::size_t column = 0; column < part_.columns; ++column) {
+        if (is[column] == should[column]) continue;
+        double error = std::abs(is[column] - should[column]) / scale;
+        if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
+        if (error <= found.error) continue;
+        found.error = error;
+        found.worst = {
+            fmt::format("{} in column {}, row {}", problem_.fields[field], column, part_.first_row + row),
+            should[column], is[column]};
+      }
+    }
+  }
+  return found;
+}
+
+runtime::StepError GridSteps::recompute(std::int64_t /*step*/, const runtime::StepState& before,
+                                        const runtime::StepState& after, const runtime::StepPart& part) {
+  const auto rows = static_cast<double>(part_.rows);
+  const auto first = static_cast<std::size_t>(part.start * rows) % part_.rows;
+  const auto count = std::min(part_.rows, static_cast<std::size_t>(std::ceil(part.share * rows)));
+  return furthest(reference_.step(before, first, count), after, first, count, scale_of(before));
+}
+
+runtime::StepError GridSteps::compare(const runtime::StepState& expected, const runtime::StepState& actual) {
+  return furthest(expected, actual, 0, part_.rows, scale_of(expected));
+}
+
+}  // namespace fabricmark::stencil

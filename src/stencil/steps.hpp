@@ -1,0 +1,51 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "runtime/step_windows.hpp"
+#include "stencil/application.hpp"
+#include "stencil/execution.hpp"
+#include "stencil/reference.hpp"
+
+namespace fabricmark::stencil {
+
+/// The steps of a run as their check sees them: on the device, and by the reference on the host.
+class GridSteps final : public runtime::Stepping {
+ public:
+  GridSteps(const runtime::Context& context, const Application& application, const Part& part,
+            Execution& execution);
+
+  /// Before a run: the state that it begins with.
+  void begin(const std::vector<double>& state, std::uint64_t bits);
+  void advance(std::int64_t to) override;
+  runtime::StepState read() override { return execution_.read(); }
+  void restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) override;
+  void run_again(std::int64_t from, std::int64_t to) override;
+  runtime::StepError recompute(std::int64_t step, const runtime::StepState& before,
+                               const runtime::StepState& after, const runtime::StepPart& part) override;
+  runtime::StepError compare(const runtime::StepState& expected, const runtime::StepState& actual) override;
+  [[nodiscard]] double epsilon() const override;
+  [[nodiscard]] double roundings() const override;
+  [[nodiscard]] double work_of_step() const override;
+
+ private:
+  /// Throws Error (invalid result) that names cell and step where the device has found one in trouble.
+  void check();
+  /// What errors count against: the largest number of a state, of all ranks.
+  [[nodiscard]] double scale_of(const std::vector<double>& state) const;
+  /// How far rows of a state are from others, which stand field by field, row by row.
+  [[nodiscard]] runtime::StepError furthest(const std::vector<double>& expected,
+                                            const std::vector<double>& actual, std::size_t first_row,
+                                            std::size_t rows, double scale) const;
+
+  const runtime::Context& context_;
+  const Application& application_;
+  const Problem& problem_;
+  Part part_;
+  Execution& execution_;
+  Reference reference_;
+  std::int64_t step_ = 0;
+};
+
+}  // namespace fabricmark::stencil
