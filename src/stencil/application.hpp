@@ -1,8 +1,10 @@
 #pragma once
 
+#include <algorithm>
 #include <functional>
 #include <map>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,6 +26,17 @@ class Application : public Interface {
   [[nodiscard]] virtual double operations() const = 0;
   /// What is wrong with a state that is in trouble, such as "the fluid is faster than ...", and what helps.
   [[nodiscard]] virtual std::pair<std::string, std::string> trouble() const = 0;
+  /// What errors of each field count against, from the largest number of each: by default all against the
+  /// largest of all.
+  [[nodiscard]] virtual std::vector<double> scales(const std::vector<double>& largest) const {
+    return std::vector<double>(largest.size(), *std::ranges::max_element(largest));
+  }
+  /// Whether rounding may decide a number of a cell that the reference has as `expected`, such as one that
+  /// comes from a comparison.
+  [[nodiscard]] virtual bool may_differ(std::size_t /*field*/, std::span<const double> /*expected*/,
+                                        double /*epsilon*/) const {
+    return false;
+  }
   /// What must hold of the state at the end besides its steps, such as conservation. Collective.
   virtual std::vector<runtime::Verdict> check(runtime::Communicator& ranks, const Part& part,
                                               const std::vector<double>& start,

@@ -32,12 +32,13 @@ class GridSteps final : public runtime::Stepping {
  private:
   /// Throws Error (invalid result) that names cell and step where the device has found one in trouble.
   void check();
-  /// What errors count against: the largest number of a state, of all ranks.
-  [[nodiscard]] double scale_of(const std::vector<double>& state) const;
+  /// What errors of each field count against, of all ranks.
+  [[nodiscard]] std::vector<double> scales_of(const std::vector<double>& state) const;
   /// How far rows of a state are from others, which stand field by field, row by row.
   [[nodiscard]] runtime::StepError furthest(const std::vector<double>& expected,
                                             const std::vector<double>& actual, std::size_t first_row,
-                                            std::size_t rows, double scale) const;
+                                            std::size_t rows, const std::vector<double>& scales,
+                                            bool is_reference) const;
 
   const runtime::Context& context_;
   const Application& application_;

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <functional>
+
+#include "runtime/parameters.hpp"
+#include "stencil/problem.hpp"
+
+namespace fabricmark::tsunami {
+
+/// Numbers of a cell, in the order of kernels/tsunami/cell.h.
+enum Field : std::size_t { kElevation, kEast, kNorth, kDepth, kLargest, kArrival };
+/// Kinds of cells.
+enum Kind : std::uint8_t { kWater, kLand, kOpen };
+
+/// A case, in metres and seconds.
+struct Ocean {
+  stencil::Problem problem;
+  double spacing = 0;
+  double deepest = 0;
+  double dt = 0;
+  double threshold = 0;
+  bool is_at_rest = false;
+  /// What the elevation is after so many seconds; empty where nothing says.
+  std::function<double(const stencil::Place& place, double seconds)> solution{};
+};
+
+inline constexpr double kGravity = 9.80665;
+
+/// As the parameters say.
+Ocean make_ocean(const runtime::Parameters& parameters);
+
+}  // namespace fabricmark::tsunami

@@ -1,0 +1,117 @@
+// Tsunamis over an ocean: sweeps along rows and columns (kernels/tsunami/cell.h), by the engine for stencils.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "apps/tsunami/next_row.hpp"
+#include "apps/tsunami/ocean.hpp"
+#include "device/element.hpp"
+#include "stencil/run.hpp"
+
+namespace fabricmark::tsunami {
+
+namespace {
+
+/// Of a step of a cell, the rows above and below of which are swept again; a test counts them.
+constexpr double kOperations = 204;
+
+class Tsunami final : public stencil::Application {
+ public:
+  explicit Tsunami(const runtime::Context& context)
+      : parameters_(context.parameters()), ocean_(make_ocean(parameters_)) {}
+
+  [[nodiscard]] const stencil::Problem& problem() const override { return ocean_.problem; }
+  [[nodiscard]] stencil::NextRow next_row() const override { return kNextRow; }
+  [[nodiscard]] double operations() const override { return kOperations; }
+  [[nodiscard]] std::pair<std::string, std::string> trouble() const override {
+    return {"the water runs faster than a step allows, or there is none,", "use less --cfl or less --height"};
+  }
+
+  [[nodiscard]] std::vector<double> scales(const std::vector<double>& largest) const override {
+    // What a wave of this height moves, and what moves so.
+    const double speed = std::sqrt(kGravity * ocean_.deepest);
+    const double height =
+        std::max({largest[kElevation], std::max(largest[kEast], largest[kNorth]) * speed / kGravity, 1e-3});
+    const double flow = height * kGravity / speed;
+    return {height, flow, flow, largest[kDepth], height, largest[kArrival]};
+  }
+  [[nodiscard]] bool may_differ(std::size_t field, std::span<const double> expected,
+                                double epsilon) const override {
+    // Whether the wave has come is a comparison, which roundings decide where it just does.
+    if (field != kArrival) return false;
+    return std::abs(std::abs(expected[kElevation]) - ocean_.threshold) <=
+           1000 * epsilon * ocean_.threshold + epsilon;
+  }
+
+  std::vector<runtime::Verdict> check(runtime::Communicator& /*ranks*/, const stencil::Part& part,
+                                      const std::vector<double>& /*start*/,
+                                      const std::vector<double>& end) const override {
+    if (!ocean_.is_at_rest) return {};
+    runtime::Verdict verdict{
+        .name = "lake at rest", .measure = "largest elevation or speed", .checked = 3 * part.cells()};
+    for (std::size_t i = 0; i < 3 * part.cells(); ++i) {
+      if (std::abs(end[i]) <= verdict.error) continue;
+      verdict.error = std::isnan(end[i]) ? std::numeric_limits<double>::infinity() : std::abs(end[i]);
+      const std::size_t cell = i % part.cells();
+      verdict.worst = {fmt::format("{} in column {}, row {}", ocean_.problem.fields[i / part.cells()],
+                                   cell % part.columns, part.first_row + cell / part.columns),
+                       0, end[i]};
+    }
+    return {verdict};
+  }
+
+  std::vector<std::string> notes(runtime::Communicator& ranks, const stencil::Part& part,
+                                 const std::vector<double>& end) const override {
+    const double seconds = static_cast<double>(ocean_.problem.steps) * ocean_.dt;
+    double largest = 0;
+    double reached = 0;
+    double water = 0;
+    for (std::size_t cell = 0; cell < part.cells(); ++cell) {
+      if (end[kDepth * part.cells() + cell] == 0) continue;
+      ++water;
+      largest = std::max(largest, end[kLargest * part.cells() + cell]);
+      reached += end[kArrival * part.cells() + cell] > 0 ? 1 : 0;
+    }
+    largest = ranks.all_reduce_max_number(largest);
+    const double share = ranks.all_reduce_sum(reached) / ranks.all_reduce_sum(water);
+    std::vector<std::string> notes{
+        fmt::format("{} x {} cells of {:.6g} m, deepest {:.6g} m, {:.6g} s in steps of {:.6g} s",
+                    ocean_.problem.columns, ocean_.problem.rows, ocean_.spacing, ocean_.deepest, seconds,
+                    ocean_.dt),
+        fmt::format("largest elevation {:.6g} m; the wave has come to {:.3g} % of the water", largest,
+                    100 * share)};
+    if (ocean_.solution) notes.push_back(error_note(ranks, part, end, seconds));
+    return notes;
+  }
+
+ private:
+  [[nodiscard]] std::string error_note(runtime::Communicator& ranks, const stencil::Part& part,
+                                       const std::vector<double>& end, double seconds) const {
+    double square = 0;
+    double all = 0;
+    for (std::size_t cell = 0; cell < part.cells(); ++cell) {
+      const double should =
+          ocean_.solution({cell % part.columns, part.first_row + cell / part.columns}, seconds);
+      const double off = end[kElevation * part.cells() + cell] - should;
+      square += off * off;
+      all += should * should;
+    }
+    return fmt::format("relative error of the elevation: L2 {:.6g}",
+                       std::sqrt(ranks.all_reduce_sum(square) / ranks.all_reduce_sum(all)));
+  }
+
+  const runtime::Parameters& parameters_;
+  Ocean ocean_;
+};
+
+}  // namespace
+
+}  // namespace fabricmark::tsunami
+
+int main(int argc, char** argv) {
+  using namespace fabricmark;
+  return stencil::run(argc, argv, "tsunami", [](const runtime::Context& context) {
+    return std::make_unique<tsunami::Tsunami>(context);
+  });
+}
