@@ -2,12 +2,15 @@
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "base/interface.hpp"
 #include "benchmarks/common/halo_sums.hpp"
+#include "runtime/benchmark.hpp"
 #include "runtime/context.hpp"
 #include "stencil/part.hpp"
 
@@ -30,6 +33,12 @@ class Execution : public Interface {
   [[nodiscard]] virtual std::int64_t state() const = 0;
   /// Of all halos so far; nothing where there are none.
   virtual common::HaloSums halo_sums() { return {}; }
+  /// What else there is to say of the timed part `lap` with so many steps.
+  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
+      double /*steps*/) const {
+    return {};
+  }
   /// What a reader of the result should know.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
@@ -39,6 +48,12 @@ inline constexpr std::uint32_t kMostOffset = (1U << 28U) - 1;
 
 using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
                                                      const Part& part);
+
+/// A kind of kernel: what makes its host code, and the part of the grid that a rank has.
+struct Kind {
+  MakeExecution make = nullptr;
+  Part (*part_of)(const Problem& problem, int ranks, int rank) = stencil::part_of;
+};
 
 /// In files of their names.
 std::unique_ptr<Execution> make_base(const runtime::Context& context, const Problem& problem,

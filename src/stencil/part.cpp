@@ -25,6 +25,13 @@ Part part_of(const Problem& problem, int ranks, int rank) {
           .fields = problem.fields.size()};
 }
 
+Part all_on_first(const Problem& problem, int /*ranks*/, int rank) {
+  return {.first_row = 0,
+          .rows = rank == 0 ? problem.rows : 0,
+          .columns = problem.columns,
+          .fields = problem.fields.size()};
+}
+
 std::vector<double> start_of(const Problem& problem, const Part& part) {
   std::vector<double> state(part.numbers());
   std::vector<double> numbers(part.fields);

@@ -25,6 +25,9 @@ struct Part {
 /// Bands of rows, the first ones a row longer where they cannot all be alike.
 Part part_of(const Problem& problem, int ranks, int rank);
 
+/// All rows on the first rank, and none on the others.
+Part all_on_first(const Problem& problem, int ranks, int rank);
+
 /// The state of a part at the start.
 std::vector<double> start_of(const Problem& problem, const Part& part);
 

@@ -33,7 +33,9 @@ Reference::Reference(runtime::Communicator& ranks, const Problem& problem, const
 
 std::vector<std::vector<double>> Reference::edges(const std::vector<double>& state) const {
   std::vector<double> own;
-  for (const std::size_t row : {std::size_t{0}, part_.rows - 1}) {
+  const bool has_rows = part_.rows > 0;
+  for (const std::size_t row : {std::size_t{0}, has_rows ? part_.rows - 1 : 0}) {
+    if (!has_rows) break;
     for (std::size_t field = 0; field < part_.fields; ++field) {
       const double* const from = &state[part_.at(field, row, 0)];
       own.insert(own.end(), from, from + part_.columns);
@@ -45,13 +47,16 @@ std::vector<std::vector<double>> Reference::edges(const std::vector<double>& sta
 const double* Reference::field_of(const std::vector<double>& state,
                                   const std::vector<std::vector<double>>& edges, std::size_t field,
                                   std::int64_t row) const {
-  const auto rows = static_cast<std::int64_t>(part_.rows);
-  if (row >= 0 && row < rows) return &state[part_.at(field, static_cast<std::size_t>(row), 0)];
+  const auto own = static_cast<std::int64_t>(part_.rows);
+  const auto all = static_cast<std::int64_t>(problem_.rows);
+  const std::int64_t in_grid = static_cast<std::int64_t>(part_.first_row) + row;
+  if ((in_grid < 0 || in_grid >= all) && !problem_.is_periodic_along) return nullptr;
+  if (own == all) row = (row + all) % all;
+  if (row >= 0 && row < own) return &state[part_.at(field, static_cast<std::size_t>(row), 0)];
   const bool is_below = row < 0;
   const int size = ranks_.size();
-  const int rank = ranks_.rank() + (is_below ? -1 : 1);
-  if ((rank < 0 || rank == size) && !problem_.is_periodic_along) return nullptr;
-  const std::vector<double>& of = edges[static_cast<std::size_t>((rank + size) % size)];
+  const int rank = (ranks_.rank() + (is_below ? size - 1 : 1)) % size;
+  const std::vector<double>& of = edges[static_cast<std::size_t>(rank)];
   return of.data() + (field + (is_below ? part_.fields : 0)) * part_.columns;
 }
 

@@ -13,6 +13,7 @@
 #include "runtime/run.hpp"
 #include "stencil/execution.hpp"
 #include "stencil/steps.hpp"
+#include "stencil/timing.hpp"
 #include "transport/registry.hpp"
 
 namespace fabricmark::stencil {
@@ -21,13 +22,13 @@ namespace {
 
 class GridBenchmark final : public runtime::Benchmark {
  public:
-  GridBenchmark(const runtime::Context& context, const MakeApplication& make, MakeExecution make_execution)
+  GridBenchmark(const runtime::Context& context, const MakeApplication& make, const Kind& kind)
       : context_(context),
         ranks_(context.ranks()),
         application_(make(context)),
         problem_(application_->problem()),
-        part_(checked_part()),
-        execution_(make_execution(context, problem_, part_)),
+        part_(checked_part(kind)),
+        execution_(kind.make(context, problem_, part_)),
         steps_(context, *application_, part_, *execution_),
         windows_(ranks_, steps_, context.repetitions(), 0, problem_.steps),
         start_(start_of(problem_, part_)) {}
@@ -75,37 +76,22 @@ class GridBenchmark final : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
-    const double cells = static_cast<double>(part_.cells()) * static_cast<double>(problem_.steps);
-    const double number =
-        context_.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
-    const std::vector<runtime::Axis> axes{{"operation", "steps"}};
-    return {{.name = "cell_steps",
-             .axes = axes,
-             .lap = "steps",
-             .unit = "Mcell/s",
-             .scale = 1e-6,
-             .work = cells,
-             .work_unit = "cell steps"},
-            // What a step reads and writes that keeps nothing for the next one.
-            runtime::bandwidth("steps", cells * 2 * static_cast<double>(part_.fields) * number),
-            {.name = "performance",
-             .axes = axes,
-             .lap = "steps",
-             .unit = "GFLOP/s",
-             .scale = 1e-9,
-             .work = cells * application_->operations(),
-             .work_unit = "FLOP"}};
+    return step_metrics(context_, *application_, part_);
+  }
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& laps) const override {
+    return execution_->derive(laps, "steps", static_cast<double>(problem_.steps));
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
  private:
-  [[nodiscard]] Part checked_part() const {
+  [[nodiscard]] Part checked_part(const Kind& kind) const {
     const auto ranks = static_cast<std::size_t>(ranks_.size());
     if (problem_.rows < ranks) {
       throw bad_use(fmt::format("{} rows do not give {} ranks one each", problem_.rows, ranks),
                     "use fewer ranks or more --rows");
     }
-    const Part part = part_of(problem_, ranks_.size(), ranks_.rank());
+    const Part part = kind.part_of(problem_, ranks_.size(), ranks_.rank());
     // The state as the device has it, the states of the check and those of the reference.
     constexpr double kHostStates = 10;
     context_.require_memory(
@@ -145,19 +131,23 @@ class GridBenchmark final : public runtime::Benchmark {
 
 }  // namespace
 
-int run(int argc, char** argv, const std::string& name, const MakeApplication& make) {
+int run(int argc, char** argv, const std::string& name, const MakeApplication& make, MakeExecution dataflow) {
   using runtime::Between;
-  const auto with = [&](MakeExecution execution) {
-    return [make, execution](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
-      return std::make_unique<GridBenchmark>(context, make, execution);
+  const auto with = [&](const Kind& kind) {
+    return [make, kind](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
+      if (!context.computes()) return make_timing(context, make, kind);
+      return std::make_unique<GridBenchmark>(context, make, kind);
     };
   };
+  const auto cascade = with({dataflow, all_on_first});
   return runtime::run_program(argc, argv,
                               {name,
-                               {{"base", Between::kDevices, with(make_base)},
-                                {"base", Between::kHosts, with(make_base)},
-                                {"throughput", Between::kHosts, with(make_throughput)},
-                                {"throughput", Between::kDevices, with(make_throughput)}},
+                               {{"base", Between::kDevices, with({make_base})},
+                                {"base", Between::kHosts, with({make_base})},
+                                {"throughput", Between::kDevices, with({make_throughput})},
+                                {"throughput", Between::kHosts, with({make_throughput})},
+                                {"dataflow", Between::kDevices, cascade, /*needs_device=*/false},
+                                {"dataflow", Between::kStreams, cascade, /*needs_device=*/false}},
                                5});
 }
 

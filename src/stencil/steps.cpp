@@ -145,7 +145,7 @@ runtime::StepError GridSteps::furthest(const std::vector<double>& expected, cons
 runtime::StepError GridSteps::recompute(std::int64_t /*step*/, const runtime::StepState& before,
                                         const runtime::StepState& after, const runtime::StepPart& part) {
   const auto rows = static_cast<double>(part_.rows);
-  const auto first = static_cast<std::size_t>(part.start * rows) % part_.rows;
+  const auto first = std::min(static_cast<std::size_t>(part.start * rows), part_.rows);
   const auto count = std::min(part_.rows, static_cast<std::size_t>(std::ceil(part.share * rows)));
   return furthest(reference_.step(before, first, count), after, first, count, scales_of(before),
                   /*is_reference=*/true);

@@ -4,31 +4,39 @@
 // registers.
 #include "common/stencil/window.h"
 
-typedef struct {
-  fm_cell cell[PIPELINES];
-} fm_word;
+// In C++ kernels of several widths may stand side by side.
+#if defined(__OPENCL_VERSION__)
+#define FM_OF_ANY_WIDTH
+#define FM_WORD struct fm_word
+#else
+#define FM_OF_ANY_WIDTH template <int PIPELINES>
+#define FM_WORD struct fm_word<PIPELINES>
+#endif
 
-// Where the words of a grid are: `column` and `row` of one, of so many in a row.
+FM_OF_ANY_WIDTH struct fm_word { fm_cell cell[PIPELINES]; };
+
+// Where the words of a grid are: `column` and `row` of one, of so many in a row; what lies beyond the grid.
 typedef struct {
-  int column, row, in_row, rows;
+  int column, row, in_row, rows, edge_kind;
 } fm_position;
 
 // The cell `beside` those of the middle word, from the left one of which it is counted; beyond the grid there
-// is FM_EDGE_KIND.
-static inline fm_cell fm_cell_at(const fm_word words[3][3], int dy, int beside, const fm_position at) {
+// is what `at` says.
+FM_OF_ANY_WIDTH static inline fm_cell fm_cell_at(const FM_WORD words[3][3], int dy, int beside,
+                                                 const fm_position at) {
   const int word = beside < 0 ? 0 : beside >= PIPELINES ? 2 : 1;
   const int lane = (beside + PIPELINES) % PIPELINES;
   const int column = at.column + word - 1;
   const int row = at.row + dy;
   fm_cell cell = words[1 + dy][word].cell[lane];
-  if (column < 0 || column >= at.in_row || row < 0 || row >= at.rows) cell.of[FM_FIELDS] = FM_EDGE_KIND;
+  if (column < 0 || column >= at.in_row || row < 0 || row >= at.rows) cell.of[FM_FIELDS] = (scalar)at.edge_kind;
   return cell;
 }
 
 // The next state of the middle word.
-static inline fm_word fm_element(const fm_word words[3][3], const fm_position at,
-                                 const fm_constants constants, int* trouble) {
-  fm_word made;
+FM_OF_ANY_WIDTH static inline FM_WORD fm_element(const FM_WORD words[3][3], const fm_position at,
+                                                 const fm_constants constants, int* trouble) {
+  FM_WORD made;
   FM_UNROLL_FULLY
   for (int lane = 0; lane < PIPELINES; ++lane) {
     fm_window window;
@@ -54,21 +62,21 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
                       __global const scalar* restrict constants, __global int* restrict trouble,
                       const uint columns, const uint rows, const uint begin_state) {
   if (trouble[0] <= (int)begin_state) return;
-  fm_word kept[2][ROW_CELLS / PIPELINES];
-  fm_word words[3][3];
+  FM_WORD kept[2][ROW_CELLS / PIPELINES];
+  FM_WORD words[3][3];
   fm_constants all;
   FM_UNROLL_FULLY
   for (int i = 0; i < FM_CONSTANTS; ++i) all.of[i] = constants[i];
   const uint in_row = columns / PIPELINES;
   const uint count = in_row * rows;
   const uint behind = in_row + 1;  // words between one that comes and the one that is computed
-  fm_position at = {0, 0, (int)in_row, (int)rows};
+  fm_position at = {0, 0, (int)in_row, (int)rows, FM_EDGE_KIND};
   uint column = 0;
   int is_in_trouble = 0;
   FM_PIPELINE
   FM_IGNORE_DEPENDENCE(kept)
   for (uint i = 0; i < count + behind; ++i) {
-    fm_word incoming;
+    FM_WORD incoming;
     FM_UNROLL_FULLY
     for (int lane = 0; lane < PIPELINES; ++lane) {
       FM_UNROLL_FULLY
@@ -89,7 +97,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
     kept[1][column] = incoming;
     column = column + 1 == in_row ? 0 : column + 1;
     if (i >= behind) {
-      const fm_word made = fm_element(words, at, all, &is_in_trouble);
+      const FM_WORD made = fm_element(words, at, all, &is_in_trouble);
       FM_UNROLL_FULLY
       for (int lane = 0; lane < PIPELINES; ++lane) {
         FM_UNROLL_FULLY

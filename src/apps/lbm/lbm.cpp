@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "apps/lbm/cases.hpp"
+#include "apps/lbm/dataflow.hpp"
 #include "apps/lbm/next_row.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
@@ -113,6 +114,6 @@ class Lbm final : public stencil::Application {
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  return stencil::run(argc, argv, "lbm",
-                      [](const runtime::Context& context) { return std::make_unique<lbm::Lbm>(context); });
+  const auto make = [](const runtime::Context& context) { return std::make_unique<lbm::Lbm>(context); };
+  return stencil::run(argc, argv, "lbm", make, lbm::make_dataflow);
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "apps/tsunami/dataflow.hpp"
 #include "apps/tsunami/next_row.hpp"
 #include "apps/tsunami/ocean.hpp"
 #include "device/element.hpp"
@@ -111,7 +112,8 @@ class Tsunami final : public stencil::Application {
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  return stencil::run(argc, argv, "tsunami", [](const runtime::Context& context) {
+  const auto make = [](const runtime::Context& context) {
     return std::make_unique<tsunami::Tsunami>(context);
-  });
+  };
+  return stencil::run(argc, argv, "tsunami", make, tsunami::make_dataflow);
 }

@@ -1,0 +1,13 @@
+// Lattice Boltzmann as dataflow kernels: a cascade of elements through the boards of a ring.
+#include <cmath>
+
+#define FM_STREAMED
+#if !defined(DATA_TYPE)  // the parameters of the build
+#define DATA_TYPE float
+#endif
+
+using std::sqrt;
+
+#include "lbm/cell.h"
+
+#include "common/stencil/dataflow.hpp"

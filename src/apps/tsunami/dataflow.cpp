@@ -1,0 +1,14 @@
+#include "apps/tsunami/dataflow.hpp"
+
+#include "kernels/tsunami/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
+#include "stencil/dataflow_execution.hpp"
+
+namespace fabricmark::tsunami {
+
+std::unique_ptr<stencil::Execution> make_dataflow(const runtime::Context& context,
+                                                  const stencil::Problem& problem,
+                                                  const stencil::Part& part) {
+  return stencil::make_cascade(context, problem, part);
+}
+
+}  // namespace fabricmark::tsunami

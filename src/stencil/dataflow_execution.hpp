@@ -1,0 +1,186 @@
+// The device design on emulated boards: a cascade of elements through a ring of them. To be included by one
+// source of an application, behind its kernels:
+//
+//     #include "kernels/heat/dataflow.cpp"
+//     #include "stencil/dataflow_execution.hpp"
+//     std::unique_ptr<stencil::Execution> make_dataflow(...) { return stencil::make_cascade(context, problem,
+//     part); }
+#ifndef FABRICMARK_STENCIL_DATAFLOW_EXECUTION_HPP
+#define FABRICMARK_STENCIL_DATAFLOW_EXECUTION_HPP
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "board/board.hpp"
+#include "stencil/cascade.hpp"
+#include "stencil/execution.hpp"
+
+namespace fabricmark::stencil {
+
+template <int PIPELINES>
+class CascadeExecution final : public Execution {
+ public:
+  using Word = fm_word<PIPELINES>;
+
+  CascadeExecution(const runtime::Context& context, const Problem& problem, const Part& part)
+      : context_(context),
+        problem_(problem),
+        part_(part),
+        cascade_(cascade_of(context, problem)),
+        board_(context,
+               {.circuits = ring_of(context.ranks().size()), .clocked = board::Clocked::kAsBitstream}),
+        cells_(board_.computes() ? part.cells() / PIPELINES : 0),
+        kept_(cascade_.own) {
+    for (std::size_t i = 0; i <= cascade_.own; ++i) {
+      between_.push_back(
+          std::make_unique<fm::stream<Word>>(context.ranks().is_root() && i == 0 ? "loaded" : "cells"));
+    }
+    if (context.ranks().size() > 1) {
+      const std::size_t bytes = cascade_.cell_bytes * PIPELINES;
+      // A link cannot be moved, which make_unique would. NOLINTBEGIN(modernize-make-unique)
+      from_.reset(new dataflow::Link<Word>(board_.template open<Word>(kFromBefore, bytes)));
+      to_.reset(new dataflow::Link<Word>(board_.template open<Word>(kToNext, bytes)));
+      // NOLINTEND(modernize-make-unique)
+    }
+    std::copy_n(problem.constants.begin(), FM_CONSTANTS, constants_.of);
+    if (!board_.computes()) return;
+    states_[0].resize(cells_);
+    states_[1].resize(cells_);
+    for (std::vector<Word>& rows : kept_) rows.resize(2 * problem.columns / PIPELINES);
+  }
+
+  void write(const std::vector<double>& state, std::uint32_t /*offset*/) override {
+    current_ = 0;
+    trouble_.reset();
+    each([&](std::size_t field, std::size_t row, std::size_t column, scalar& number) {
+      number = field < part_.fields ? static_cast<scalar>(state[part_.at(field, row, column)])
+                                    : static_cast<scalar>(problem_.kind({column, row}));
+    });
+  }
+  std::vector<double> read() override {
+    std::vector<double> state(part_.numbers());
+    each([&](std::size_t field, std::size_t row, std::size_t column, const scalar& number) {
+      if (field < part_.fields) state[part_.at(field, row, column)] = number;
+    });
+    return state;
+  }
+
+  void advance(std::int64_t first, std::int64_t count) override {
+    const auto elements = static_cast<std::int64_t>(cascade_.all);
+    const auto passes = static_cast<unsigned int>((count + elements - 1) / elements);
+    std::vector<unsigned int> troubles(cascade_.own);
+    board_.run([&] {
+      if (context_.computes()) {
+        start<true>(passes, static_cast<unsigned int>(count), troubles);
+      } else {
+        start<false>(passes, static_cast<unsigned int>(count), troubles);
+      }
+    });
+    current_ = (current_ + passes) % 2;
+    for (std::size_t i = 0; i < troubles.size(); ++i) {
+      if (troubles[i] == 0) continue;
+      const std::int64_t found =
+          first + (troubles[i] - 1) * elements + static_cast<std::int64_t>(cascade_.first + i) + 1;
+      trouble_ = std::min(found, trouble_.value_or(found));
+    }
+    state_ = first + count;
+  }
+  std::optional<std::int64_t> trouble() override { return trouble_; }
+  [[nodiscard]] std::int64_t state() const override { return state_; }
+  common::HaloSums halo_sums() override { return marks_.sums(context_.ranks(), part_.cells()); }
+  [[nodiscard]] std::vector<std::string> notes() const override { return {cascade_.note()}; }
+
+ private:
+  template <typename Body>
+  void each(const Body& body) {
+    for (std::size_t row = 0; row < part_.rows; ++row) {
+      for (std::size_t column = 0; column < part_.columns; ++column) {
+        const std::size_t cell = row * part_.columns + column;
+        for (std::size_t field = 0; field <= part_.fields; ++field) {
+          body(field, row, column, states_[current_][cell / PIPELINES].cell[cell % PIPELINES].of[field]);
+        }
+      }
+    }
+  }
+
+  template <bool computes>
+  void start(unsigned int passes, unsigned int count, std::vector<unsigned int>& troubles) {
+    dataflow::Host& host = board_.host();
+    const auto in_row = static_cast<unsigned int>(problem_.columns / PIPELINES);
+    const fm_stream_shape shape{in_row, static_cast<unsigned int>(problem_.rows), problem_.edge_kind};
+    const unsigned int words = shape.in_row * shape.rows;
+    const dataflow::Start element{.depth = std::max(1.0, cascade_.pipeline_cycles - (in_row + 1))};
+    for (std::size_t i = 0; i < cascade_.own; ++i) {
+      const fm_turns turns{static_cast<unsigned int>(cascade_.first + i),
+                           static_cast<unsigned int>(cascade_.all), count, passes};
+      host.start(fmt::format("element {}", i), element, fm_element_kernel<PIPELINES, computes>, *between_[i],
+                 *between_[i + 1], kept_[i].data(), shape, turns, constants_, &troubles[i]);
+    }
+    const bool is_first = context_.ranks().is_root();
+    fm::stream<Word>* back = between_.back().get();
+    if (to_) {
+      const unsigned long long all = static_cast<unsigned long long>(words) * passes;
+      host.start("to_link", {}, fm_pass_on<PIPELINES, computes>, *between_.back(), to_->out, all,
+                 &marks_.sent);
+      back = is_first ? &back_ : between_.front().get();
+      host.start("from_link", {}, fm_pass_on<PIPELINES, computes>, from_->in, *back, all, &marks_.received);
+    }
+    if (!is_first) return;
+    const dataflow::Start memory{.memory_bytes = static_cast<double>(words) *
+                                                 static_cast<double>(cascade_.cell_bytes) * PIPELINES};
+    device::Events after;
+    for (unsigned int pass = 0; pass < passes; ++pass) {
+      const std::size_t from = (current_ + pass) % 2;
+      dataflow::Start how = memory;
+      how.after = after;
+      host.start("load_cells", how, fm_load<PIPELINES, computes>, states_[from].data(), words,
+                 *between_.front());
+      // The next pass begins with what this one has stored.
+      after = {host.start("store_cells", how, fm_store<PIPELINES, computes>, states_[1 - from].data(), words,
+                          *back)};
+    }
+  }
+
+  const runtime::Context& context_;
+  const Problem& problem_;
+  Part part_;
+  Cascade cascade_;
+  board::Board board_;
+  std::size_t cells_;
+  fm_constants constants_{};
+  std::array<std::vector<Word>, 2> states_;
+  std::vector<std::vector<Word>> kept_;
+  std::vector<std::unique_ptr<fm::stream<Word>>> between_;
+  fm::stream<Word> back_{"come back"};
+  std::unique_ptr<dataflow::Link<Word>> from_, to_;
+  RingMarks marks_;
+  std::size_t current_ = 0;
+  std::int64_t state_ = 0;
+  std::optional<std::int64_t> trouble_;
+};
+
+/// For as many pipelines as the parameters say.
+inline std::unique_ptr<Execution> make_cascade(const runtime::Context& context, const Problem& problem,
+                                               const Part& part) {
+  require_cascade(context, problem);
+  switch (context.parameters().integer("pipelines")) {
+    case 1:
+      return std::make_unique<CascadeExecution<1>>(context, problem, part);
+    case 2:
+      return std::make_unique<CascadeExecution<2>>(context, problem, part);
+    case 4:
+      return std::make_unique<CascadeExecution<4>>(context, problem, part);
+    default:
+      return std::make_unique<CascadeExecution<8>>(context, problem, part);
+  }
+}
+
+}  // namespace fabricmark::stencil
+
+#endif

@@ -1,0 +1,70 @@
+#include "stencil/timing.hpp"
+
+#include "base/error.hpp"
+#include "runtime/system_costs.hpp"
+
+namespace fabricmark::stencil {
+
+namespace {
+
+class GridTiming final : public runtime::Benchmark {
+ public:
+  GridTiming(const runtime::Context& context, const MakeApplication& make, const Kind& kind)
+      : context_(context),
+        application_(make(context)),
+        part_(kind.part_of(application_->problem(), context.ranks().size(), context.ranks().rank())),
+        execution_(kind.make(context, application_->problem(), part_)) {}
+
+  void prepare(int /*repetition*/) override {}
+  void execute(runtime::Laps& laps) override {
+    laps.time("steps", [&] { execution_->advance(0, application_->problem().steps); });
+  }
+  std::vector<runtime::Verdict> validate() override {
+    runtime::Verdict verdict{.name = "nothing", .measure = "values"};
+    return {verdict};
+  }
+  [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
+    return step_metrics(context_, *application_, part_);
+  }
+  [[nodiscard]] std::vector<std::string> notes() const override { return execution_->notes(); }
+
+ private:
+  const runtime::Context& context_;
+  std::unique_ptr<Application> application_;
+  Part part_;
+  std::unique_ptr<Execution> execution_;
+};
+
+}  // namespace
+
+std::unique_ptr<runtime::Benchmark> make_timing(const runtime::Context& context, const MakeApplication& make,
+                                                const Kind& kind) {
+  return std::make_unique<GridTiming>(context, make, kind);
+}
+
+std::vector<runtime::Metric> step_metrics(const runtime::Context& context, const Application& application,
+                                          const Part& part) {
+  const double cells = static_cast<double>(part.cells()) * static_cast<double>(application.problem().steps);
+  const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
+  double operations = application.operations();
+  if (context.costs() != nullptr) operations = context.costs()->value_or("element_operations", operations);
+  const std::vector<runtime::Axis> axes{{"operation", "steps"}};
+  return {{.name = "cell_steps",
+           .axes = axes,
+           .lap = "steps",
+           .unit = "Mcell/s",
+           .scale = 1e-6,
+           .work = cells,
+           .work_unit = "cell steps"},
+          // What a step reads and writes that keeps nothing for the next one.
+          runtime::bandwidth("steps", cells * 2 * static_cast<double>(part.fields) * number),
+          {.name = "performance",
+           .axes = axes,
+           .lap = "steps",
+           .unit = "GFLOP/s",
+           .scale = 1e-9,
+           .work = cells * operations,
+           .work_unit = "FLOP"}};
+}
+
+}  // namespace fabricmark::stencil
