@@ -7,7 +7,6 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "runtime/system_costs.hpp"
 
 namespace fabricmark::stencil {
 
@@ -31,11 +30,10 @@ Cascade cascade_of(const runtime::Context& context, const Problem& problem) {
   constexpr double kArithmetic = 110;  // Mondigo 2020, section 3.3.3: beyond its rows
   const double own =
       static_cast<double>(problem.columns) / static_cast<double>(parameters.count("pipelines")) + 1;
-  cascade.pipeline_cycles = own + kArithmetic;
-  constexpr std::size_t kFlit = 8;
-  cascade.cell_bytes = (sizeof(float) * (problem.fields.size() + 1) + kFlit - 1) / kFlit * kFlit;
-  if (context.costs() == nullptr) return cascade;
-  cascade.pipeline_cycles = context.costs()->value_or("pipeline_cycles", cascade.pipeline_cycles);
+  const auto depth = static_cast<double>(parameters.integer("pipeline_depth"));
+  cascade.pipeline_cycles = depth > 0 ? depth : own + kArithmetic;
+  const std::size_t width = parameters.count("width_bytes");
+  cascade.cell_bytes = width > 0 ? width : sizeof(float) * (problem.fields.size() + 1);
   return cascade;
 }
 

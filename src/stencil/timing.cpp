@@ -1,8 +1,5 @@
 #include "stencil/timing.hpp"
 
-#include "base/error.hpp"
-#include "runtime/system_costs.hpp"
-
 namespace fabricmark::stencil {
 
 namespace {
@@ -46,8 +43,8 @@ std::vector<runtime::Metric> step_metrics(const runtime::Context& context, const
                                           const Part& part) {
   const double cells = static_cast<double>(part.cells()) * static_cast<double>(application.problem().steps);
   const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
-  double operations = application.operations();
-  if (context.costs() != nullptr) operations = context.costs()->value_or("element_operations", operations);
+  const auto counted = static_cast<double>(context.parameters().integer("operations"));
+  const double operations = counted > 0 ? counted : application.operations();
   const std::vector<runtime::Axis> axes{{"operation", "steps"}};
   return {{.name = "cell_steps",
            .axes = axes,
