@@ -68,9 +68,9 @@ fs::path without_links(const fs::path& path) {
 /// Puts included files in their place.
 class Expansion {
  public:
-  Expansion(const fs::path& file, const fs::path& root, std::int64_t replicas)
+  Expansion(const fs::path& file, const fs::path& root, std::int64_t replicas, const fs::path& own)
       : root_(without_links(root)),
-        own_(without_links(file).parent_path()),
+        own_(own.empty() ? without_links(file).parent_path() : without_links(own)),
         replicas_(replicas),
         included_{without_links(file)} {
     add(file);
@@ -137,7 +137,7 @@ class Expansion {
   }
 
   fs::path root_;
-  fs::path own_;  // folder of the kernel file
+  fs::path own_;  // folder of the kernel file, or of the benchmark whose kernel it is
   std::int64_t replicas_;
   std::int64_t replica_ = 0;
   std::set<fs::path> included_;
@@ -197,12 +197,13 @@ void store_binary(const fs::path& path, const std::string& binary) {
 
 }  // namespace
 
-Source source_of(const fs::path& file, const fs::path& root, std::int64_t replicas) {
-  return Expansion(file, root, replicas).source();
+Source source_of(const fs::path& file, const fs::path& root, std::int64_t replicas, const fs::path& own) {
+  return Expansion(file, root, replicas, own).source();
 }
 
-std::string expand_includes(const fs::path& file, const fs::path& root, std::int64_t replicas) {
-  return source_of(file, root, replicas).text;
+std::string expand_includes(const fs::path& file, const fs::path& root, std::int64_t replicas,
+                            const fs::path& own) {
+  return source_of(file, root, replicas, own).text;
 }
 
 std::string build_key(const DeviceInfo& info, const std::string& source, const std::string& options) {

@@ -280,8 +280,9 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
   reader.only(
       root, {"benchmark", "summary", "like", "given", "quantities", "variants", "parameters", "constraints"},
       "");
-  if (root.contains("like")) {
-    const fs::path other = file.parent_path().parent_path() / reader.text(root, "like", "") / "kernel.toml";
+  const std::string like = root.contains("like") ? reader.text(root, "like", "") : "";
+  if (!like.empty()) {
+    const fs::path other = file.parent_path().parent_path() / like / "kernel.toml";
     reader.fill_from(TomlReader(file_text(other, "kernel description"), other));
   }
   KernelSpec spec;
@@ -291,6 +292,10 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
     spec.variants.push_back(read_variant(reader, name, *table));
   }
   for (VariantSpec& variant : spec.variants) {
+    std::error_code ignored;
+    // The kernels of the other one, which include what is in this folder.
+    if (!like.empty() && !fs::exists(file.parent_path() / variant.file, ignored))
+      variant.file = (fs::path("..") / like / variant.file).string();
     if (variant.costs_of.empty()) continue;
     const auto other = std::ranges::find(spec.variants, variant.costs_of, &VariantSpec::name);
     if (other == spec.variants.end() || !other->costs_of.empty())

@@ -307,7 +307,8 @@ device::Program RankRun::build() {
     result_.kernel = {kernel_source_.filename().string(), content_digest(source), "shipped"};
     return {};
   }
-  device::Source one_replica = device::source_of(kernel_source_, spec_.folder.parent_path());
+  device::Source one_replica =
+      device::source_of(kernel_source_, spec_.folder.parent_path(), 1, folder_of_source(kernel_source_));
   one_replica.files.front().is_own = options_.kernel_file.has_value();
   if (options_.kernel_file) remarks_.push_back(note_on(one_replica.files));
   result_.kernel = {kernel_source_.filename().string(), content_digest(one_replica.text),
@@ -329,9 +330,14 @@ device::Program RankRun::build() {
   return built.program;
 }
 
+std::filesystem::path RankRun::folder_of_source(const std::filesystem::path& file) const {
+  return file == spec_.folder / variant_->file ? spec_.folder : file.parent_path();
+}
+
 device::BuiltProgram RankRun::built_from(const std::filesystem::path& file) const {
-  const std::string source = device::expand_includes(file, spec_.folder.parent_path(),
-                                                     replicas_in_source(*variant_, parameters_, replicas_));
+  const std::string source =
+      device::expand_includes(file, spec_.folder.parent_path(),
+                              replicas_in_source(*variant_, parameters_, replicas_), folder_of_source(file));
   return device::build_from_source(*device_, source, file.filename().string(),
                                    build_definitions(spec_, parameters_, device_->info().device_class));
 }

@@ -62,6 +62,8 @@ class RankRun {
   device::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
   void check_signatures(const device::Program& own);
+  /// Where its includes are looked up first: kernels that several benchmarks share include what each has.
+  [[nodiscard]] std::filesystem::path folder_of_source(const std::filesystem::path& file) const;
   [[nodiscard]] device::BuiltProgram built_from(const std::filesystem::path& file) const;
   void repeat(Laps& laps);
   /// Whether --max-time has passed since the first counted repetition began.

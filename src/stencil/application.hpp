@@ -12,7 +12,6 @@
 #include "runtime/benchmark.hpp"
 #include "runtime/context.hpp"
 #include "stencil/part.hpp"
-#include "stencil/reference.hpp"
 
 namespace fabricmark::stencil {
 
@@ -20,8 +19,6 @@ namespace fabricmark::stencil {
 class Application : public Interface {
  public:
   [[nodiscard]] virtual const Problem& problem() const = 0;
-  /// Its step on the host (host_step.hpp).
-  [[nodiscard]] virtual NextRow next_row() const = 0;
   /// Additions, multiplications, divisions and roots of a step of a cell.
   [[nodiscard]] virtual double operations() const = 0;
   /// What is wrong with a state that is in trouble, such as "the fluid is faster than ...", and what helps.

@@ -22,14 +22,15 @@ namespace {
 
 class GridBenchmark final : public runtime::Benchmark {
  public:
-  GridBenchmark(const runtime::Context& context, const MakeApplication& make, const Kind& kind)
+  GridBenchmark(const runtime::Context& context, const MakeApplication& make, const Kind& kind,
+                NextRow next_row)
       : context_(context),
         ranks_(context.ranks()),
         application_(make(context)),
         problem_(application_->problem()),
         part_(checked_part(kind)),
         execution_(kind.make(context, problem_, part_)),
-        steps_(context, *application_, part_, *execution_),
+        steps_(context, *application_, part_, *execution_, next_row),
         windows_(ranks_, steps_, context.repetitions(), 0, problem_.steps),
         start_(start_of(problem_, part_)) {}
 
@@ -131,15 +132,17 @@ class GridBenchmark final : public runtime::Benchmark {
 
 }  // namespace
 
-int run(int argc, char** argv, const std::string& name, const MakeApplication& make, MakeExecution dataflow) {
+int run_grid(int argc, char** argv, const std::string& name, const MakeApplication& make,
+             const Kernels& kernels) {
   using runtime::Between;
   const auto with = [&](const Kind& kind) {
-    return [make, kind](const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
+    return [make, kind, next_row = kernels.next_row](
+               const runtime::Context& context) -> std::unique_ptr<runtime::Benchmark> {
       if (!context.computes()) return make_timing(context, make, kind);
-      return std::make_unique<GridBenchmark>(context, make, kind);
+      return std::make_unique<GridBenchmark>(context, make, kind, next_row);
     };
   };
-  const auto cascade = with({dataflow, all_on_first});
+  const auto cascade = with({kernels.dataflow, all_on_first});
   return runtime::run_program(argc, argv,
                               {name,
                                {{"base", Between::kDevices, with({make_base})},

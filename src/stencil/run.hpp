@@ -1,14 +1,28 @@
 #pragma once
 
+#include <memory>
 #include <string>
 
 #include "stencil/application.hpp"
-#include "stencil/execution.hpp"
+#include "stencil/program/kernels.hpp"
 
 namespace fabricmark::stencil {
 
-/// The whole main function of an application, whose kernels are in kernels/<name>.
-/// `dataflow`: makes its cascade (dataflow_execution.hpp).
-int run(int argc, char** argv, const std::string& name, const MakeApplication& make, MakeExecution dataflow);
+/// What is compiled from the kernels of a program.
+struct Kernels {
+  NextRow next_row = nullptr;
+  MakeExecution dataflow = nullptr;
+};
+
+int run_grid(int argc, char** argv, const std::string& name, const MakeApplication& make,
+             const Kernels& kernels);
+
+/// The whole main function of an application A, which is made from a Context, and whose kernels are in
+/// kernels/<name>.
+template <typename A>
+int run(int argc, char** argv, const std::string& name) {
+  const auto make = [](const runtime::Context& context) { return std::make_unique<A>(context); };
+  return run_grid(argc, argv, name, make, {next_row, make_dataflow});
+}
 
 }  // namespace fabricmark::stencil

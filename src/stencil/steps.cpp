@@ -25,14 +25,13 @@ std::uint32_t offset_of(std::uint64_t bits, std::int64_t steps) {
 }  // namespace
 
 GridSteps::GridSteps(const runtime::Context& context, const Application& application, const Part& part,
-                     Execution& execution)
+                     Execution& execution, NextRow next_row)
     : context_(context),
       application_(application),
       problem_(application.problem()),
       part_(part),
       execution_(execution),
-      reference_(context.ranks(), problem_, part, application.next_row(),
-                 runtime::host_threads(context.ranks())) {}
+      reference_(context.ranks(), problem_, part, next_row, runtime::host_threads(context.ranks())) {}
 
 void GridSteps::begin(const std::vector<double>& state, std::uint64_t bits) {
   step_ = 0;

@@ -14,7 +14,7 @@ namespace fabricmark::stencil {
 class GridSteps final : public runtime::Stepping {
  public:
   GridSteps(const runtime::Context& context, const Application& application, const Part& part,
-            Execution& execution);
+            Execution& execution, NextRow next_row);
 
   /// Before a run: the state that it begins with.
   void begin(const std::vector<double>& state, std::uint64_t bits);

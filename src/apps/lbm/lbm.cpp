@@ -6,8 +6,6 @@
 #include <cmath>
 
 #include "apps/lbm/cases.hpp"
-#include "apps/lbm/dataflow.hpp"
-#include "apps/lbm/next_row.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
 
@@ -24,7 +22,6 @@ class Lbm final : public stencil::Application {
       : parameters_(context.parameters()), case_(make_case(parameters_)) {}
 
   [[nodiscard]] const stencil::Problem& problem() const override { return case_.problem; }
-  [[nodiscard]] stencil::NextRow next_row() const override { return kNextRow; }
   [[nodiscard]] double operations() const override { return kOperations; }
   [[nodiscard]] std::pair<std::string, std::string> trouble() const override {
     return {fmt::format("the fluid is faster than --most-speed {}, or its density is no number above 0,",
@@ -114,6 +111,5 @@ class Lbm final : public stencil::Application {
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  const auto make = [](const runtime::Context& context) { return std::make_unique<lbm::Lbm>(context); };
-  return stencil::run(argc, argv, "lbm", make, lbm::make_dataflow);
+  return stencil::run<lbm::Lbm>(argc, argv, "lbm");
 }

@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "apps/tsunami/dataflow.hpp"
-#include "apps/tsunami/next_row.hpp"
 #include "apps/tsunami/ocean.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
@@ -23,7 +21,6 @@ class Tsunami final : public stencil::Application {
       : parameters_(context.parameters()), ocean_(make_ocean(parameters_)) {}
 
   [[nodiscard]] const stencil::Problem& problem() const override { return ocean_.problem; }
-  [[nodiscard]] stencil::NextRow next_row() const override { return kNextRow; }
   [[nodiscard]] double operations() const override { return kOperations; }
   [[nodiscard]] std::pair<std::string, std::string> trouble() const override {
     return {"the water runs faster than a step allows, or there is none,", "use less --cfl or less --height"};
@@ -112,8 +109,5 @@ class Tsunami final : public stencil::Application {
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  const auto make = [](const runtime::Context& context) {
-    return std::make_unique<tsunami::Tsunami>(context);
-  };
-  return stencil::run(argc, argv, "tsunami", make, tsunami::make_dataflow);
+  return stencil::run<tsunami::Tsunami>(argc, argv, "tsunami");
 }

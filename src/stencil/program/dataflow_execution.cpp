@@ -1,27 +1,22 @@
-// The device design on emulated boards: a cascade of elements through a ring of them. To be included by one
-// source of an application, behind its kernels:
-//
-//     #include "kernels/heat/dataflow.cpp"
-//     #include "stencil/dataflow_execution.hpp"
-//     std::unique_ptr<stencil::Execution> make_dataflow(...) { return stencil::make_cascade(context, problem,
-//     part); }
-#ifndef FABRICMARK_STENCIL_DATAFLOW_EXECUTION_HPP
-#define FABRICMARK_STENCIL_DATAFLOW_EXECUTION_HPP
-
+// The device design on emulated boards: a cascade of elements through a ring of them.
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "base/error.hpp"
 #include "board/board.hpp"
 #include "stencil/cascade.hpp"
-#include "stencil/execution.hpp"
+#include "stencil/program/kernels.hpp"
+
+#include "common/stencil/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
 
 namespace fabricmark::stencil {
+
+namespace {
 
 template <int PIPELINES>
 class CascadeExecution final : public Execution {
@@ -165,9 +160,10 @@ class CascadeExecution final : public Execution {
   std::optional<std::int64_t> trouble_;
 };
 
-/// For as many pipelines as the parameters say.
-inline std::unique_ptr<Execution> make_cascade(const runtime::Context& context, const Problem& problem,
-                                               const Part& part) {
+}  // namespace
+
+std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
+                                         const Part& part) {
   require_cascade(context, problem);
   switch (context.parameters().integer("pipelines")) {
     case 1:
@@ -182,5 +178,3 @@ inline std::unique_ptr<Execution> make_cascade(const runtime::Context& context, 
 }
 
 }  // namespace fabricmark::stencil
-
-#endif

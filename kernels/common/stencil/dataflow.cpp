@@ -1,4 +1,4 @@
-// Lattice Boltzmann as dataflow kernels: a cascade of elements through the boards of a ring.
+// A stencil as dataflow kernels: a cascade of elements through the boards of a ring.
 #include <cmath>
 
 #define FM_STREAMED
@@ -8,6 +8,6 @@
 
 using std::sqrt;
 
-#include "lbm/cell.h"
+#include "cell.h"
 
 #include "common/stencil/dataflow.hpp"

@@ -1,2 +1,0 @@
-// CPUs and GPUs: rows of cells; on a CPU several steps of them in its cache.
-#include "lbm/cell.h"
