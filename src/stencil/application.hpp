@@ -6,6 +6,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/interface.hpp"
@@ -22,7 +23,9 @@ class Application : public Interface {
   /// Additions, multiplications, divisions and roots of a step of a cell.
   [[nodiscard]] virtual double operations() const = 0;
   /// What is wrong with a state that is in trouble, such as "the fluid is faster than ...", and what helps.
-  [[nodiscard]] virtual std::pair<std::string, std::string> trouble() const = 0;
+  [[nodiscard]] virtual std::pair<std::string, std::string> trouble() const {
+    return {"the cells cannot go on", "see what the kernels call trouble"};
+  }
   /// What errors of each field count against, from the largest number of each: by default all against the
   /// largest of all.
   [[nodiscard]] virtual std::vector<double> scales(const std::vector<double>& largest) const {
@@ -35,12 +38,16 @@ class Application : public Interface {
     return false;
   }
   /// What must hold of the state at the end besides its steps, such as conservation. Collective.
-  virtual std::vector<runtime::Verdict> check(runtime::Communicator& ranks, const Part& part,
-                                              const std::vector<double>& start,
-                                              const std::vector<double>& end) const = 0;
+  virtual std::vector<runtime::Verdict> check(runtime::Communicator& /*ranks*/, const Part& /*part*/,
+                                              const std::vector<double>& /*start*/,
+                                              const std::vector<double>& /*end*/) const {
+    return {};
+  }
   /// Figures of the state at the end, for a reader. Collective.
-  virtual std::vector<std::string> notes(runtime::Communicator& ranks, const Part& part,
-                                         const std::vector<double>& end) const = 0;
+  virtual std::vector<std::string> notes(runtime::Communicator& /*ranks*/, const Part& /*part*/,
+                                         const std::vector<double>& /*end*/) const {
+    return {};
+  }
 };
 
 using MakeApplication = std::function<std::unique_ptr<Application>(const runtime::Context& context)>;

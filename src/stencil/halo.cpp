@@ -63,7 +63,7 @@ void Halo::run(Side& side, const device::Queue& queue, const device::Buffer& sta
                         {"row", is_sent ? neighbour.leaving : neighbour.arriving},
                         {"place", n * numbers_},
                         {"mark", n * pitch_}});
-    constexpr std::size_t kGroup = 64;  // of which the pitch is a multiple
+    constexpr std::size_t kGroup = 16;  // of which the pitch is a multiple
     side.kernel.start_on(queue, 0, {pitch_, kGroup}, nullptr, nullptr);
   }
 }

@@ -1,6 +1,7 @@
 #include "stencil/part.hpp"
 
 #include <algorithm>
+#include <utility>
 
 namespace fabricmark::stencil {
 
@@ -13,6 +14,16 @@ std::int64_t wrapped(std::int64_t place, std::size_t length) {
 }
 
 }  // namespace
+
+Problem problem_of(const runtime::Parameters& parameters, std::vector<std::string> fields) {
+  Problem problem;
+  problem.columns = parameters.count("columns");
+  problem.rows = parameters.count("rows");
+  problem.steps = parameters.integer("steps");
+  problem.fields = std::move(fields);
+  problem.kind = [](const Place& /*place*/) { return std::uint8_t{0}; };
+  return problem;
+}
 
 Part part_of(const Problem& problem, int ranks, int rank) {
   const auto count = static_cast<std::size_t>(ranks);

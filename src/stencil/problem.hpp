@@ -7,6 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "runtime/parameters.hpp"
+
 namespace fabricmark::stencil {
 
 /// A cell of a grid.
@@ -30,5 +32,8 @@ struct Problem {
   /// What a cell is, of 0 to 127.
   std::function<std::uint8_t(const Place& place)> kind;
 };
+
+/// A grid of `columns`, `rows` and `steps` of the parameters, all of whose cells are of the kind 0.
+Problem problem_of(const runtime::Parameters& parameters, std::vector<std::string> fields);
 
 }  // namespace fabricmark::stencil

@@ -15,6 +15,8 @@ namespace {
 enum Entry : std::size_t { kWrap = 1 };
 /// Ghost columns at each side, and what columns are rounded up to (kernels/common/stencil/throughput.h).
 constexpr std::size_t kSide = 64;
+/// More of a row, so that numbers of one column lie in different lines of a cache.
+constexpr std::size_t kUneven = 16;
 /// A kind's bit beside it where the cell or one around it is special.
 constexpr std::uint8_t kSpecial = 128;
 
@@ -43,7 +45,7 @@ class ThroughputExecution final : public Execution {
         is_cpu_(context.device().info().device_class == device::DeviceClass::kCpu),
         most_steps_(context.parameters().count("steps_in_cache")),
         layout_{.ghosts = most_steps_ + 1,
-                .pitch = rounded_up(part.columns, kSide) + 2 * kSide,
+                .pitch = rounded_up(part.columns, kSide) + 2 * kSide + kUneven,
                 .rows = part.rows + 2 * (most_steps_ + 1),
                 .fields = part.fields},
         states_(context),
@@ -182,7 +184,7 @@ class ThroughputExecution final : public Execution {
     halo_.exchange(states_.queue(), states_.now());
     if (!problem_.is_periodic_across && !wraps_rows()) return;
     wrap_.set(0, {{"state", states_.now()}});
-    launch(wrap_, "wrap", {layout_.pitch * layout_.rows, kSide});
+    launch(wrap_, "wrap", {layout_.pitch * layout_.rows, kUneven});
   }
   void launch(device::Replications& kernel, const char* name, const device::Geometry& geometry) {
     device::Timeline& timeline = context_.timeline();

@@ -5,7 +5,7 @@
 #include "common/stencil/window.h"
 
 // In C++ kernels of several widths may stand side by side.
-#if defined(__OPENCL_VERSION__)
+#if !defined(__cplusplus)
 #define FM_OF_ANY_WIDTH
 #define FM_WORD struct fm_word
 #else
@@ -54,7 +54,7 @@ FM_OF_ANY_WIDTH static inline FM_WORD fm_element(const FM_WORD words[3][3], cons
   return made;
 }
 
-#if defined(__OPENCL_VERSION__)
+#if !defined(__cplusplus)
 
 // One step. A cell has its numbers and its kind one after the other. `trouble`: as of the throughput kernel.
 FM_SINGLE_WORK_ITEM

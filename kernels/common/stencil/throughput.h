@@ -9,6 +9,8 @@
 #include "common/stencil/window.h"
 
 #define FM_SIDE 64
+// More, so that numbers of one column do not share the few lines of a cache that their addresses choose among.
+#define FM_UNEVEN 16
 
 // What a launch works on.
 typedef struct {
@@ -98,7 +100,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   const int end = min(begin + (int)band_rows, (int)rows);
   if (begin >= end) return;
   const int last_column = (int)((columns + WIDTH - 1) / WIDTH * WIDTH);
-  const size_t width = tile_columns + 2 * FM_SIDE;  // of a row of scratch memory
+  const size_t width = tile_columns + 2 * FM_SIDE + FM_UNEVEN;  // of a row of scratch memory
   __global scalar* const own = scratch + get_global_id(0) * (count - 1) * 3 * FM_FIELDS * width + FM_SIDE;
   for (int left = 0; left < last_column; left += (int)tile_columns) {
     const int tile = min((int)tile_columns, last_column - left);

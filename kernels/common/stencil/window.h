@@ -64,7 +64,7 @@ typedef struct {
 
 #else
 
-#if defined(__OPENCL_VERSION__)
+#if !defined(__cplusplus)
 #define FM_MEMORY __global
 typedef uchar fm_kind;
 #else

@@ -52,6 +52,17 @@ def kernels() -> Path:
     return _path(os.environ.get("FABRICMARK_KERNELS") or f"{root()}/kernels")
 
 
+def include_options(source: Path) -> list[str]:
+    """Where a compiler looks for what a kernel file includes.
+
+    A file that several benchmarks share, by its path from one of them, includes what that one has.
+    """
+    folders = [kernels()]
+    if ".." in source.parts:
+        folders.insert(0, Path(*source.parts[: source.parts.index("..")]))
+    return [word for folder in folders for word in ("-I", str(folder))]
+
+
 @lru_cache
 def _path(text: str) -> Path:
     """Models ask for that of the kernels each time: a path takes long to make."""

@@ -17,7 +17,7 @@ TOOL = "aoc"
 def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[str]) -> Steps:
     """What makes the bitstream; `platform`: the board's name in its support package, by default the first."""
     bitstream = folder / f"{design.benchmark}.aocx"
-    command = [TOOL, "-I", str(paths.kernels()), *definitions(design)]
+    command = [TOOL, *paths.include_options(design.source), *definitions(design)]
     if platform is not None:
         command.append(f"-board={platform}")
     if design.chooses_banks and (design.memory.placement == "interleaved" or not design.memory.banks):

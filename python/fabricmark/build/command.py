@@ -66,7 +66,7 @@ def build(
 
 def title(design: Design) -> str:
     """The design in one line."""
-    source = design.source.relative_to(paths.kernels())
+    source = design.source.resolve().relative_to(paths.kernels().resolve())
     of = f", for {design.board}" if design.board else ""
     of += f", as bitstream {design.bitstream}" if design.bitstream else ""
     return f"{source}: {design.benchmark}, variant {design.variant}{of}"

@@ -37,8 +37,8 @@ def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[st
     for kernel in design.kernels:
         objects.append(str(folder / f"{kernel.name}.xo"))
         commands.append(
-            [TOOL, "-c", *common, "-k", kernel.name, "--config", str(ports), "-I", str(paths.kernels()),
-             *given, str(design.source), "-o", objects[-1]]
+            [TOOL, "-c", *common, "-k", kernel.name, "--config", str(ports),
+             *paths.include_options(design.source), *given, str(design.source), "-o", objects[-1]]
         )  # fmt: skip
     bitstream = folder / f"{design.benchmark}.xclbin"
     commands.append([TOOL, "-l", *common, "--config", str(config), *objects, "-o", str(bitstream)])

@@ -113,8 +113,8 @@ def compile_kernel(
     kept += [f'-D{name}=annotate("{name}")' for name in KEPT_WORDS]
     spelled = ["-DFM_INSPECT_TEXT_EXPANDED(...)=#__VA_ARGS__",
                "-DFM_INSPECT_TEXT(...)=FM_INSPECT_TEXT_EXPANDED(__VA_ARGS__)"]  # fmt: skip
-    folder = includes or paths.kernels()
-    preprocess = ["-E", *LANGUAGE, f"-I{folder}", str(source), *spelled, *kept, *given]
+    folders = ["-I", str(includes)] if includes else paths.include_options(source)
+    preprocess = ["-E", *LANGUAGE, *folders, str(source), *spelled, *kept, *given]
     expanded = _clang([*preprocess, f"-D{vendor_macro}=1"], source)
     is_marking = vendor_macro == MARKING_MACRO
     marking = expanded if is_marking else _clang([*preprocess, f"-D{MARKING_MACRO}=1"], source)

@@ -1,5 +1,6 @@
 """Estimates on the terminal: a table of loops for each vendor, and a line for each kernel."""
 
+import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -66,7 +67,7 @@ def copies(design: Design, kernel: Kernel) -> int:
 
 def shown_file(file: str) -> str:
     """A file below the folder of kernels, as the sources include it."""
-    path = Path(file)
+    path = Path(os.path.normpath(file))
     return path.relative_to(paths.kernels()).as_posix() if path.is_relative_to(paths.kernels()) else file
 
 

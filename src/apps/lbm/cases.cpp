@@ -37,7 +37,6 @@ void cavity(Case& of) {
 /// Vortices in a periodic square, which decay.
 void taylor_green(Case& of) {
   of.problem.is_periodic_across = of.problem.is_periodic_along = true;
-  of.problem.kind = [](const Place&) { return kFluid; };
   const double kx = 2 * std::numbers::pi / static_cast<double>(of.problem.columns);
   const double ky = 2 * std::numbers::pi / static_cast<double>(of.problem.rows);
   const double decay = of.viscosity() * (kx * kx + ky * ky);
@@ -69,7 +68,6 @@ void taylor_green(Case& of) {
 /// A force drives fluid between two walls.
 void poiseuille(Case& of) {
   of.problem.is_periodic_across = true;
-  of.problem.kind = [](const Place&) { return kFluid; };
   const auto height = static_cast<double>(of.problem.rows);
   const double speed = of.speed;
   of.force_x = 8 * of.viscosity() * speed / (height * height);
@@ -114,7 +112,6 @@ void cylinder(Case& of) {
 
 /// A denser spot in a closed box, whose sound runs to and fro.
 void box(Case& of) {
-  of.problem.kind = [](const Place&) { return kFluid; };
   const auto columns = static_cast<double>(of.problem.columns);
   const auto rows = static_cast<double>(of.problem.rows);
   start_with(of, [=](const Place& place) {
@@ -150,12 +147,9 @@ double omega_of(const runtime::Parameters& parameters, const std::string& name,
 Case make_case(const runtime::Parameters& parameters) {
   const std::string& name = parameters.text("case");
   Case made;
-  made.problem.columns = parameters.count("columns");
-  made.problem.rows = parameters.count("rows");
-  made.problem.steps = parameters.integer("steps");
+  made.problem = stencil::problem_of(parameters, {"rest", "east", "north", "west", "south", "north-east",
+                                                  "north-west", "south-west", "south-east"});
   made.problem.edge_kind = kWall;
-  made.problem.fields = {"rest",       "east",       "north",      "west",      "south",
-                         "north-east", "north-west", "south-west", "south-east"};
   made.speed = parameters.number("speed");
   made.omega = omega_of(parameters, name, made.problem);
   const std::map<std::string, void (*)(Case&)> cases{

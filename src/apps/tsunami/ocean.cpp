@@ -111,12 +111,11 @@ Shape shape_of(const std::string& name, const Scale& scale) {
 
 /// Of a wave to the east over one depth: each height travels at its own speed (Riemann), until the wave
 /// breaks.
-double travelled(const Shape& shape, const Scale& scale, const Place& place, double seconds) {
+double travelled(const Scale& scale, const Place& place, double seconds) {
   const double still = std::sqrt(kGravity * scale.depth);
   const auto elevation_at = [&](double column) {
     return scale.height * bell((column / scale.columns - 0.3) / 0.05, 0);
   };
-  (void)shape;
   // The column at the start from which it came: a fixed point.
   double from = middle(place.column) - still * seconds / scale.spacing;
   constexpr int kRounds = 100;
@@ -131,13 +130,10 @@ double travelled(const Shape& shape, const Scale& scale, const Place& place, dou
 
 Ocean make_ocean(const runtime::Parameters& parameters) {
   Ocean made;
+  made.problem = stencil::problem_of(parameters, {"elevation", "speed to the east", "speed to the north",
+                                                  "depth", "largest elevation", "arrival"});
   stencil::Problem& problem = made.problem;
-  problem.columns = parameters.count("columns");
-  problem.rows = parameters.count("rows");
-  problem.steps = parameters.integer("steps");
   problem.edge_kind = parameters.text("edges") == "open" ? kOpen : kLand;
-  problem.fields = {"elevation", "speed to the east", "speed to the north",
-                    "depth",     "largest elevation", "arrival"};
   made.spacing = parameters.number("spacing");
   made.threshold = parameters.number("threshold");
   const std::string& name = parameters.text("case");
@@ -172,9 +168,7 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
   }
   made.dt = parameters.number("cfl") * made.spacing / std::sqrt(kGravity * (made.deepest + scale.height));
   if (name == "wave") {
-    made.solution = [shape, scale](const Place& place, double seconds) {
-      return travelled(shape, scale, place, seconds);
-    };
+    made.solution = [scale](const Place& place, double seconds) { return travelled(scale, place, seconds); };
   }
   const double half = made.dt / (2 * made.spacing);
   const double most = made.spacing / made.dt;

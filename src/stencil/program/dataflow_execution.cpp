@@ -33,14 +33,15 @@ class CascadeExecution final : public Execution {
         cells_(board_.computes() ? part.cells() / PIPELINES : 0),
         kept_(cascade_.own) {
     for (std::size_t i = 0; i <= cascade_.own; ++i) {
-      between_.push_back(
-          std::make_unique<fm::stream<Word>>(context.ranks().is_root() && i == 0 ? "loaded" : "cells"));
+      const std::string name = i < cascade_.own ? fmt::format("cells to element {}", i) : "cells that leave";
+      between_.push_back(std::make_unique<fm::stream<Word>>(name.c_str()));
     }
     if (context.ranks().size() > 1) {
       const std::size_t bytes = cascade_.cell_bytes * PIPELINES;
+      // A fault strikes at the port that was opened first: the one that something leaves by.
       // A link cannot be moved, which make_unique would. NOLINTBEGIN(modernize-make-unique)
-      from_.reset(new dataflow::Link<Word>(board_.template open<Word>(kFromBefore, bytes)));
       to_.reset(new dataflow::Link<Word>(board_.template open<Word>(kToNext, bytes)));
+      from_.reset(new dataflow::Link<Word>(board_.template open<Word>(kFromBefore, bytes)));
       // NOLINTEND(modernize-make-unique)
     }
     std::copy_n(problem.constants.begin(), FM_CONSTANTS, constants_.of);
