@@ -151,7 +151,7 @@ int run_grid(int argc, char** argv, const std::string& name, const MakeApplicati
                                 {"throughput", Between::kHosts, with({make_throughput})},
                                 {"dataflow", Between::kDevices, cascade, /*needs_device=*/false},
                                 {"dataflow", Between::kStreams, cascade, /*needs_device=*/false}},
-                               5});
+                               1});
 }
 
 }  // namespace fabricmark::stencil

@@ -29,7 +29,8 @@ FM_OF_ANY_WIDTH static inline fm_cell fm_cell_at(const FM_WORD words[3][3], int 
   const int column = at.column + word - 1;
   const int row = at.row + dy;
   fm_cell cell = words[1 + dy][word].cell[lane];
-  if (column < 0 || column >= at.in_row || row < 0 || row >= at.rows) cell.of[FM_FIELDS] = (scalar)at.edge_kind;
+  if (column < 0 || column >= at.in_row || row < 0 || row >= at.rows)
+    cell.of[FM_FIELDS] = (scalar)at.edge_kind;
   return cell;
 }
 
@@ -56,13 +57,31 @@ FM_OF_ANY_WIDTH static inline FM_WORD fm_element(const FM_WORD words[3][3], cons
 
 #if !defined(__cplusplus)
 
+// Numbers that are kept of a column, of two rows: each in a memory of its own, so that all are read and
+// written in each cycle. Intel's tools want a power of two of them; those that nobody touches are not made.
+#define FM_KEPT_NUMBERS (2 * PIPELINES * (FM_FIELDS + 1))
+#if FM_KEPT_NUMBERS <= 8
+#define FM_KEPT_BANKS 8
+#elif FM_KEPT_NUMBERS <= 16
+#define FM_KEPT_BANKS 16
+#elif FM_KEPT_NUMBERS <= 32
+#define FM_KEPT_BANKS 32
+#elif FM_KEPT_NUMBERS <= 64
+#define FM_KEPT_BANKS 64
+#elif FM_KEPT_NUMBERS <= 128
+#define FM_KEPT_BANKS 128
+#else
+#define FM_KEPT_BANKS 256
+#endif
+#define FM_KEPT(row, lane, number) ((((row)*PIPELINES) + (lane)) * (FM_FIELDS + 1) + (number))
+
 // One step. A cell has its numbers and its kind one after the other. `trouble`: as of the throughput kernel.
 FM_SINGLE_WORK_ITEM
 __kernel void advance(__global const scalar* restrict state, __global scalar* restrict after,
                       __global const scalar* restrict constants, __global int* restrict trouble,
                       const uint columns, const uint rows, const uint begin_state) {
   if (trouble[0] <= (int)begin_state) return;
-  FM_WORD kept[2][ROW_CELLS / PIPELINES];
+  scalar kept[ROW_CELLS / PIPELINES][FM_KEPT_BANKS] FM_BANKS(FM_KEPT_BANKS, FM_SCALAR_BYTES) FM_PARTITION(2);
   FM_WORD words[3][3];
   fm_constants all;
   FM_UNROLL_FULLY
@@ -90,11 +109,17 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
       words[row][0] = words[row][1];
       words[row][1] = words[row][2];
     }
-    words[0][2] = kept[0][column];
-    words[1][2] = kept[1][column];
+    FM_UNROLL_FULLY
+    for (int lane = 0; lane < PIPELINES; ++lane) {
+      FM_UNROLL_FULLY
+      for (int number = 0; number <= FM_FIELDS; ++number) {
+        words[0][2].cell[lane].of[number] = kept[column][FM_KEPT(0, lane, number)];
+        words[1][2].cell[lane].of[number] = kept[column][FM_KEPT(1, lane, number)];
+        kept[column][FM_KEPT(0, lane, number)] = words[1][2].cell[lane].of[number];
+        kept[column][FM_KEPT(1, lane, number)] = incoming.cell[lane].of[number];
+      }
+    }
     words[2][2] = incoming;
-    kept[0][column] = words[1][2];
-    kept[1][column] = incoming;
     column = column + 1 == in_row ? 0 : column + 1;
     if (i >= behind) {
       const FM_WORD made = fm_element(words, at, all, &is_in_trouble);

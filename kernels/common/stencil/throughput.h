@@ -9,7 +9,8 @@
 #include "common/stencil/window.h"
 
 #define FM_SIDE 64
-// More, so that numbers of one column do not share the few lines of a cache that their addresses choose among.
+// More, so that numbers of one column do not share the few lines of a cache that their addresses choose
+// among.
 #define FM_UNEVEN 16
 
 // What a launch works on.

@@ -13,7 +13,7 @@ namespace fabricmark::lbm {
 
 namespace {
 
-/// Of a step of a cell of fluid without a force; a test counts them.
+/// Of a step of a cell of fluid without a force, counted by hand.
 constexpr double kOperations = 89;
 
 class Lbm final : public stencil::Application {
