@@ -57,7 +57,7 @@ def stage(folder: Path, program: Path) -> None:
     share = package / "share" / "fabricmark"
     for name in ("systems", "data"):
         shutil.copytree(REPOSITORY / name, share / name)
-    for file in (REPOSITORY / "kernels").glob("*/kernel.toml"):
+    for file in (REPOSITORY / "kernels").rglob("kernel.toml"):
         place = share / file.relative_to(REPOSITORY)
         place.parent.mkdir(parents=True)
         shutil.copy(file, place)

@@ -84,7 +84,7 @@ void require_stream(const runtime::Context& context, const Problem& problem) {
                   "use one rank, or --variant throughput, which takes a band of rows on each");
   }
   if (problem.is_periodic_across || problem.is_periodic_along) {
-    throw bad_use("a stream of cells cannot begin again at the other side of the grid",
+    throw bad_use("cells that go through one by one cannot begin again at the other side of the grid",
                   "choose a case between walls, or --variant throughput");
   }
   const std::size_t most = context.parameters().count("row_cells");

@@ -15,6 +15,32 @@ from fabricmark.systems import choice, files
 REFUSALS = Path(__file__).with_name("declared_refusals.toml")
 
 
+def kernel_toml(path):
+    """What a kernel.toml says, with what it takes over from the one that it is `like`: all that it has not
+    itself, and the entries of both of lists."""
+    own = tomllib.loads(path.read_text(encoding="utf-8"))
+    if "like" in own:
+        other = path.parents[1] / own["like"] / "kernel.toml"
+        _fill(own, tomllib.loads(other.read_text(encoding="utf-8")))
+    return own
+
+
+def file_of_variants(folder, benchmark):
+    """The kernel.toml of a copy of kernels/ in which the variants of a benchmark stand: its own, or the one
+    that it is `like`."""
+    own = folder / benchmark / "kernel.toml"
+    said = tomllib.loads(own.read_text(encoding="utf-8"))
+    return own if "variants" in said else folder / said["like"] / "kernel.toml"
+
+
+def _fill(own, other):
+    for key, value in other.items():
+        if isinstance(own.setdefault(key, value), dict) and own[key] is not value:
+            _fill(own[key], value)
+        elif isinstance(own[key], list) and own[key] is not value:
+            own[key] += value
+
+
 @dataclass(frozen=True)
 class Row:
     """A design, or host code over a network: `bitstream` is "" where none is for this transport."""

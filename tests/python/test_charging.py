@@ -2,9 +2,9 @@
 
 import os
 import subprocess
-import tomllib
 from itertools import pairwise
 
+import declared
 import pytest
 from charged_runs import (
     CLOSED,
@@ -247,7 +247,7 @@ def test_a_system_has_a_device_for_each_rank(tmp_path, system):
 def test_every_wait_and_efficiency_of_kernel_toml_is_a_value_that_systems_have():
     text = (REPOSITORY / "python" / "fabricmark" / "schemas" / "exported-system-1.schema.json").read_text()
     for file in sorted((REPOSITORY / "kernels").glob("*/kernel.toml")):
-        variants = tomllib.loads(file.read_text())["variants"]
+        variants = declared.kernel_toml(file)["variants"]
         for variant in variants.values():
             costs = variant.get("costs", {})
             if isinstance(costs, str):  # those of another variant

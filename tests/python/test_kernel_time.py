@@ -4,6 +4,7 @@ import re
 import shutil
 from types import SimpleNamespace
 
+import declared
 import numpy as np
 import pytest
 from conftest import REPOSITORY
@@ -55,7 +56,7 @@ def test_predictions_have_no_formulas_of_their_own(benchmark, tmp_path, monkeypa
     """Twice as much in kernel.toml is twice as much in a prediction."""
     before = spent(benchmark)
     shutil.copytree(REPOSITORY / "kernels", tmp_path / "kernels")
-    file = tmp_path / "kernels" / benchmark / "kernel.toml"
+    file = declared.file_of_variants(tmp_path / "kernels", benchmark)
     file.write_text(FORMULA.sub(r'\g<1>2 * (\g<2>)"', file.read_text()))
     monkeypatch.setenv("FABRICMARK_KERNELS", str(tmp_path / "kernels"))
     assert spent(benchmark) == pytest.approx(2 * before, rel=1e-12)

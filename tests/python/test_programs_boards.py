@@ -5,10 +5,10 @@ fault, one suite asks of all of them (tests/unit/kernel_links_test.cpp).
 """
 
 import re
-import tomllib
 from collections import Counter
 from functools import cache
 
+import declared
 import pytest
 from board_runs import ROWS, cases, cases_among_processes, cases_of_values, kind_of
 from boards import ENGINES, FAULTS, ISSUERS, LOST, MODES, TRANSPORTS, Systems, failed_verdicts
@@ -184,7 +184,7 @@ def test_a_fault_is_found_over_a_credit_link(programs, benchmark, kind):
 def test_each_benchmark_of_boards_has_a_row():
     on_boards = set()
     for file in KERNELS.glob("*/kernel.toml"):
-        variants = tomllib.loads(file.read_text())["variants"].values()
+        variants = declared.kernel_toml(file)["variants"].values()
         if any(one.get("style") == "dataflow" or "over_fabric" in one for one in variants):
             on_boards.add(file.parent.name)
     assert set(ROWS) == on_boards

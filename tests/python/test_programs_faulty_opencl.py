@@ -15,6 +15,7 @@ WORDS = {
     "fft": ("--log-size", 6, "--repetitions", 2, "--warmup", 0),
     "hpl": ("--size", 64, "--block-size", 16, "--repetitions", 1, "--warmup", 0),
     "shallow_water": ("--mesh", "bay:100", "--steps", 8, "--warmup", 0),
+    "lbm": ("--columns", 32, "--rows", 24, "--steps", 8, "--warmup", 0),
 }
 CALLS = ("write", "read", "kernel", "buffer", "finish")
 QUICK = {("gemm", "write"), ("stream", "read")}

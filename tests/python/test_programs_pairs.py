@@ -3,8 +3,8 @@
 import json
 import re
 import shutil
-import tomllib
 
+import declared
 import pytest
 from boards import ENGINES
 from charged_runs import exported
@@ -14,7 +14,7 @@ from stream_program import KERNELS, PROGRAM, Stream, devices, mpirun, only_error
 pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
-TOMLS = {path.parent.name: tomllib.loads(path.read_text()) for path in sorted(KERNELS.glob("*/kernel.toml"))}
+TOMLS = {path.parent.name: declared.kernel_toml(path) for path in sorted(KERNELS.glob("*/kernel.toml"))}
 # A benchmark that is not here runs with its own sizes.
 SMALL = {
     "stream": ("--size", "1000"),
@@ -26,6 +26,7 @@ SMALL = {
     "host_transfer": ("--largest", "14", "--overlap-bytes", "4096"),
     "b_eff": ("--largest", "4", "--messages", "2"),
     "shallow_water": ("--mesh", "bay:100", "--steps", "10"),
+    "lbm": ("--columns", "32", "--rows", "24", "--steps", "7"),
 }
 QUICK = {"stream", "ptrans", "b_eff"}  # of the others, test files of their own run both variants
 REFUSED = re.compile(r"there is no host code for the variant ([\w -]+); choose ([\w, -]+) \(--variant.*\)$")
@@ -73,7 +74,7 @@ def extended(tmp_path_factory):
     shutil.copytree(KERNELS, folder)
     for benchmark, toml in TOMLS.items():
         base = toml["variants"]["base"]
-        path = folder / benchmark / "kernel.toml"
+        path = declared.file_of_variants(folder, benchmark)
         ways = json.dumps(["pigeon", *transports(benchmark)])
         every = r'values = "transports"\n(memory = "device"\n)?'
         text = re.sub(every, f"values = {ways}\n", path.read_text())

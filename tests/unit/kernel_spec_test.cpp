@@ -237,6 +237,75 @@ TEST(KernelSpec, NamesAFileThatCannotBeRead) {
   EXPECT_TRUE(mentions(message_of([&] { load_kernel_spec(folder.path()); }), folder.path().string()));
 }
 
+/// A folder of kernels, with a file that others are like.
+class LikeAnother : public testing::Test {
+ protected:
+  void SetUp() override {
+    write("common/many", R"([quantities]
+all = "2"
+[variants.base]
+file = "f.cl"
+entry_points = ["k"]
+[parameters.p]
+type = "int"
+stage = "run"
+default = 1
+meaning = "of both"
+[parameters.q]
+type = "int"
+range = [1, 9]
+stage = "run"
+default = 2
+meaning = "of the other"
+[[constraints]]
+expression = "q > p"
+meaning = "make q greater"
+)");
+  }
+  void write(const std::string& name, const std::string& text) const {
+    std::filesystem::create_directories(folder_.path() / name);
+    std::ofstream(folder_.path() / name / "kernel.toml") << text;
+  }
+  [[nodiscard]] KernelSpec read(const std::string& more, const std::string& like = "common/many") const {
+    write("own", "benchmark = \"b\"\nsummary = \"s\"\nlike = \"" + like + "\"\n" + more);
+    return load_kernel_spec(folder_.path() / "own" / "kernel.toml");
+  }
+
+ private:
+  test::TemporaryFolder folder_;
+};
+
+TEST_F(LikeAnother, FillsInWhatAFileHasNot) {
+  const KernelSpec spec = read("");
+  EXPECT_EQ(spec.benchmark, "b");
+  EXPECT_EQ(spec.variant("base").file, "f.cl");
+  ASSERT_NE(spec.find("q"), nullptr);
+  EXPECT_EQ(spec.find("q")->meaning, "of the other");
+  EXPECT_EQ(spec.constraints.size(), 1U);
+}
+
+TEST_F(LikeAnother, KeepsWhatAFileHas) {
+  const KernelSpec spec = read("[parameters.q]\nmeaning = \"own\"\n[variants.base]\nfile = \"g.cl\"\n");
+  EXPECT_EQ(spec.find("q")->meaning, "own");
+  EXPECT_EQ(spec.find("q")->type, ParameterSpec::Type::kInteger) << "the rest of a table is filled in";
+  EXPECT_EQ(spec.variant("base").file, "g.cl");
+  EXPECT_EQ(spec.find("p")->meaning, "of both");
+}
+
+TEST_F(LikeAnother, HasTheListsOfBoth) {
+  const KernelSpec spec = read("[[constraints]]\nexpression = \"p > 0\"\nmeaning = \"make p positive\"\n");
+  ASSERT_EQ(spec.constraints.size(), 2U);
+  EXPECT_EQ(spec.constraints[0].expression, "p > 0");
+  EXPECT_EQ(spec.constraints[1].expression, "q > p");
+}
+
+TEST_F(LikeAnother, IsRefusedByTheNameOfTheFileThatIsNotThere) {
+  const std::string message = message_of([&] { read("", "common/none"); });
+  EXPECT_TRUE(mentions(message, "common/none/kernel.toml")) << message;
+  const std::string of_a_number = message_of([&] { read("[quantities]\nall = 1\n", ""); });
+  EXPECT_TRUE(mentions(of_a_number, "like is missing or wrong")) << of_a_number;
+}
+
 TEST(KernelSpec, SurvivesRandomChangesOfItsText) {
   constexpr int kTexts = test::kMutations;
   const std::string original = stream_text();

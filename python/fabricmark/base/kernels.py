@@ -8,8 +8,11 @@ questions asks them all at once (`ask`) and then each by itself. Devices come fr
 import json
 import os
 import subprocess
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 from fabricmark.base import ended, paths, runtimes
@@ -20,9 +23,10 @@ DEVICE_KEYS = (
     "name", "driver", "class", "platform", "platform_index", "device_index", "compute_units", "emulated",
 )  # fmt: skip
 NONE_FOUND = "no OpenCL device was found"
+Stamp = tuple[str, int, int]
 _answers: dict[str, Mapping] = {}
-_kernels: dict[tuple[str, int], "Kernel"] = {}
-_costs: dict[tuple[str, int], "Costs"] = {}
+_kernels: dict[Stamp, "Kernel"] = {}
+_costs: dict[Stamp, "Costs"] = {}
 _why_none: dict[str, tuple[str, str]] = {}  # cause and remedy by runtime, as the program said them
 
 
@@ -210,13 +214,28 @@ def _texts(values: Mapping[str, object]) -> dict[str, str]:
     return {name: text(value) for name, value in values.items()}
 
 
-def _stamp(benchmark: str) -> tuple[str, int]:
+def _stamp(benchmark: str) -> Stamp:
     """What else an answer depends on: kernel.toml may be another one in the same process, as in the tests."""
     path = f"{paths.kernels()}/{benchmark}/kernel.toml"
+    changed = _changed(path)
+    other = _like(path, changed)
+    return path, changed, _changed(f"{paths.kernels()}/{other}/kernel.toml") if other else 0
+
+
+def _changed(path: str) -> int:
     try:
-        return path, os.stat(path).st_mtime_ns
+        return os.stat(path).st_mtime_ns
     except (OSError, ValueError):
-        return path, 0
+        return 0
+
+
+@cache
+def _like(path: str, changed: int) -> str:
+    """The folder whose kernel.toml this one is like; "" where there is none, or it cannot be read."""
+    try:
+        return str(tomllib.loads(paths.content(Path(path)).decode("utf-8")).get("like", ""))
+    except (OSError, ValueError, FabricmarkError):
+        return ""
 
 
 def _run(requests: Sequence[Mapping]) -> list[Mapping]:
