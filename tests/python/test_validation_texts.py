@@ -5,6 +5,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
+from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 from fabricmark.results import figures, published
@@ -12,6 +13,8 @@ from fabricmark.validate import texts
 
 ALL = texts.load()
 EVERY = [text for text in ALL if not text.is_apart]
+OF_MESHES = [text for text in ALL if text.program == "shallow_water"]
+OF_CASCADES = [text for text in ALL if text.program in ("lbm", "tsunami")]
 SMALL = 7000  # elements of a mesh whose partitions are quickly made
 
 
@@ -38,8 +41,8 @@ def test_bounds_are_kept_but_for_one_that_contradicts_another():
 
 
 def of_applications(most):
-    """The tests of applications on meshes up to a size, compared, by metric."""
-    chosen = [text for text in ALL if text.is_apart and int(text.conditions.get("e_total", 0)) <= most]
+    """The tests of shallow water on meshes up to a size, compared, by metric."""
+    chosen = [text for text in OF_MESHES if int(text.conditions.get("e_total", 0)) <= most]
     found = {}
     for each in texts.compare(chosen):
         found.setdefault(each.text.metric, []).append(each)
@@ -59,6 +62,31 @@ def test_figures_of_shallow_water_are_judged_by_metric(most):
     assert missed == ["s000-35"]  # 120 us at 256 MHz are 30720 elements, which the text rounds to 30000
 
 
+# How far off eq. 3.8 may be: by as much as the text has rounded.
+ROUNDED = {"x003-51": 0.02, "x003-52": 0.005, "x003-54": 0.001, "x003-57": 0.006}
+
+
+def test_every_figure_of_cascades_follows_from_their_equation():
+    found = {each.text.id: each for each in texts.compare(OF_CASCADES)}
+    assert set(found) >= {f"x003-{number}" for number in (45, 46, 51, 52, 54, 57, 68, 69, 71, 76, 78)}
+    assert all(each.error is not None for each in found.values())
+    assert [name for name, each in found.items() if each.error > ROUNDED.get(name, 1e-4)] == []
+
+
+def test_what_is_printed_of_links_does_not_give_the_figures_of_two_pipelines():
+    """What is fitted has a reason: the printed inputs give 353 GFLOP/s for 449, and 318 for 319."""
+
+    class Printed(texts.Known):
+        def system(self, one):
+            return systems.load(one.system, "published")
+
+    found = {each.text.id: each.predicted for each in texts.compare(OF_CASCADES, Printed())}
+    assert found["x003-78"] == pytest.approx(353.03, abs=0.005)
+    assert found["x003-71"] == pytest.approx(317.729, abs=0.0005)
+    assert found["x003-76"] == pytest.approx(43.43, abs=0.005)
+    assert found["x003-51"] == pytest.approx(2.549, abs=0.0005)
+
+
 def test_a_slower_network_would_break_a_bound_of_shallow_water():
     class Slow(texts.Known):
         def system(self, one):
@@ -67,7 +95,7 @@ def test_a_slower_network_would_break_a_bound_of_shallow_water():
             slow = host.having({"ping_latency": 4 * host["ping_latency"]})
             return replace(found, networks={"host": slow})
 
-    stalls = [text for text in ALL if text.metric == "stall_ratio" and text.is_apart]
+    stalls = [text for text in OF_MESHES if text.metric == "stall_ratio"]
     assert all(each.is_kept for each in texts.compare(stalls))
     assert not all(each.is_kept for each in texts.compare(stalls, Slow()))
 
@@ -85,7 +113,7 @@ def test_a_wrong_network_would_break_a_bound():
 def test_figures_without_a_model_are_listed_and_not_scored():
     compared = texts.compare(EVERY)
     without = {each.text.program for each in compared if each.predicted is None}
-    assert {"tsunami", "lbm", "credit_link"} <= without
+    assert "credit_link" in without
     assert all(each.error is None for each in compared if each.predicted is None)
 
 

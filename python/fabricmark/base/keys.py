@@ -159,6 +159,13 @@ BITSTREAM = {
     "pipeline_depth": Key(
         COUNT, "pipeline_cycles", "cycles from a step's last element to what follows from it"
     ),
+    "cell_bytes": Key("bytes", "cell_bytes", "of a cell that streams through pipelines"),
+    "link_cycles": Key(
+        COUNT, "link_cycles", "cycles from a board's last pipeline to the first one of the next board"
+    ),
+    "fitted.link_bandwidth": Key(
+        RATE, "ring_bytes_per_second", "of the links between boards, that the design's figures follow from"
+    ),
     "fitted.element_operations": Key(
         COUNT, "element_operations", "floating-point operations of an element, as its authors counted"
     ),

@@ -62,6 +62,8 @@ SILENT: Mapping[str, str] = {
     "bitstream.clock": "the model says where it needs one",
     "bitstream.memory.matrix_banks": "a matrix lies in all banks",
     "bitstream.fitted.element_operations": "the rate by its authors' count is left out",
+    "bitstream.link_cycles": "the latency of the network",
+    "bitstream.fitted.link_bandwidth": "that of the network's links",
     **dict.fromkeys(
         (
             "bitstream.memory.bank_bandwidth", "bitstream.memory.bank_efficiency", "bitstream.memory.clock",

@@ -1,0 +1,168 @@
+"""A cascade of pipelines through the boards of a ring, each of which makes a step of time of the cells that
+stream through it (Mondigo 2020, sections 3.2 and 3.3).
+
+    b       = n W F                                                  what the pipelines take
+    r_stall = 1 - min(r B_link, B_mem, b) / b                        eq. 3.1, divided by b
+    P       = n m M F O (1 - r_stall) / (1 + M (m D_pipe + D_link + D_comp) / C)        eq. 3.8
+
+C: ceil(N / n) words of N cells. A single board has no link: neither its bandwidth nor its latency counts.
+Eq. 3.1 lacks the division as it is printed; only with it the printed stalls follow.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from math import ceil, inf
+
+from fabricmark.models import Board, Prediction
+from fabricmark.models._missing import MissingValue
+from fabricmark.models.machine import Bitstream, Network
+
+INPUTS = (
+    "bitstream.clock", "bitstream.pipeline_depth", "bitstream.cell_bytes", "bitstream.link_cycles",
+    "bitstream.fitted.link_bandwidth", "bitstream.fitted.element_operations", "network.links.bandwidth",
+    "network.latency", "board.memory.bank_bandwidth",
+)  # fmt: skip
+STEPS = {"operation": "steps"}
+PUBLISHED = {**STEPS, "operations": "as published"}
+LINK, MEMORY, START, PIPELINES = (
+    "bandwidth of links", "memory bandwidth", "start of the pipelines", "pipelines"
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Cascade:
+    """`pipelines` n side by side, `cascaded` m behind each other on each of `boards` M.
+
+    `hz`: F. `cell_bytes`: W of a cell. `depth`: D_pipe [cycles]. `cells`: N of the stream. `memory`: B_mem
+    [B/s], at both ends of the ring. Of a link between boards `link`: B_link [B/s], and `link_cycles`: D_link.
+    `ratio`: of the compression, whose both ends take `codec_cycles` D_comp.
+    """
+
+    pipelines: int
+    cascaded: int
+    boards: int
+    hz: float
+    cell_bytes: float
+    depth: float
+    cells: float
+    memory: float
+    link: float = inf
+    link_cycles: float = 0.0
+    ratio: float = 1.0
+    codec_cycles: float = 0.0
+
+    @property
+    def needed(self) -> float:
+        """What the pipelines take at their full speed [B/s]: b."""
+        return self.pipelines * self.cell_bytes * self.hz
+
+    @property
+    def supplies(self) -> dict[str, float]:
+        """What brings cells, each alone [B/s]."""
+        links = {LINK: self.ratio * self.link} if self.boards > 1 else {}
+        return {**links, MEMORY: self.memory}
+
+    @property
+    def stall(self) -> float:
+        """Share of the cycles in which pipelines wait for cells: r_stall."""
+        return 1 - min(self.needed, *self.supplies.values()) / self.needed
+
+    @property
+    def words(self) -> int:
+        """Of the stream: C."""
+        return ceil(self.cells / self.pipelines)
+
+    @property
+    def latency(self) -> float:
+        """Cycles from the first word that leaves the memory to the first one that is back."""
+        way = self.link_cycles + self.codec_cycles if self.boards > 1 else 0.0
+        return self.boards * (self.cascaded * self.depth + way)
+
+    @property
+    def peak(self) -> float:
+        """Steps of a cell a second, were no cycle lost."""
+        return self.pipelines * self.cascaded * self.boards * self.hz
+
+    @property
+    def share(self) -> float:
+        """Of the peak."""
+        return (1 - self.stall) / (1 + self.latency / self.words)
+
+    @property
+    def rate(self) -> float:
+        """Steps of a cell a second; times the operations of one: eq. 3.8."""
+        return self.peak * self.share
+
+    @property
+    def parallel_efficiency(self) -> float:
+        """The rate by that of as many boards alone."""
+        return self.rate / (self.boards * replace(self, boards=1).rate)
+
+    @property
+    def bottleneck(self) -> str:
+        """What costs most: waiting for cells, or the pipelines' start in each pass; or nothing much."""
+        if self.stall > 0 and self.stall >= self.latency / (self.latency + self.words):
+            return min(self.supplies, key=self.supplies.__getitem__)
+        return START if self.share < 0.5 else PIPELINES
+
+
+def of_design(
+    parameters: Mapping, cells: float, boards: int, board: Board,
+    network: Network | None, bitstream: Bitstream | None,
+) -> Cascade:  # fmt: skip
+    """What was built, by its bitstream. The depth of a pipeline follows from the rows that its authors had,
+    and is taken as it is for others.
+
+    Raises MissingValue for what nothing says: a parameter, the clock, of several boards their network.
+    """
+    hz = board["clock"]
+    if bitstream is None:
+        raise MissingValue("bitstream.pipeline_depth")
+    link, cycles = _link(hz, network, bitstream) if boards > 1 else (inf, 0.0)
+    return Cascade(
+        parameters["pipelines"], parameters["cascaded"], boards, hz, bitstream["cell_bytes"],
+        bitstream["pipeline_depth"], cells, board["memory.bank_bandwidth"], link, cycles,
+    )  # fmt: skip
+
+
+def _link(hz: float, network: Network | None, bitstream: Bitstream) -> tuple[float, float]:
+    """Its bandwidth [B/s] and its cycles: those that the design's figures follow from, else the network's."""
+    if network is None:
+        raise MissingValue("network.links.bandwidth")
+    own, cycles = bitstream.get("fitted.link_bandwidth"), bitstream.get("link_cycles")
+    return (
+        network["links.bandwidth"] if own is None else own,
+        round(network["latency"] * hz) if cycles is None else cycles,
+    )
+
+
+def predict(
+    parameters: Mapping, cells: float, board: Board, boards: int, flops: float,
+    network: Network | None, bitstream: Bitstream | None,
+) -> list[Prediction]:  # fmt: skip
+    """Cell steps a second and what they are in GFLOP/s by the project's own count of a cell's operations,
+    `flops`, and by that of the design's authors; the share of the peak, of cycles without cells, and the
+    parallel efficiency.
+    """
+    one = of_design(parameters, cells, boards, board, network, bitstream)
+    about = f"eq. 3.8, {boards} x {one.cascaded} steps behind each other, {one.pipelines} cells a cycle"
+
+    def rate(name: str, axes: Mapping, unit: str, scale: float) -> Prediction:
+        return Prediction(name, axes, scale * one.rate, unit, scale * one.peak, one.bottleneck, about)
+
+    def percent(name: str, axes: Mapping, share: float) -> Prediction:
+        return Prediction(name, axes, 100 * share, "%", None, one.bottleneck, about)
+
+    found = [
+        rate("cell_steps", STEPS, "Mcell/s", 1e-6),
+        rate("performance", STEPS, "GFLOP/s", flops * 1e-9),
+    ]
+    counted = None if bitstream is None else bitstream.get("fitted.element_operations")
+    if counted is not None:
+        found.append(rate("performance", PUBLISHED, "GFLOP/s", counted * 1e-9))
+    return [
+        *found,
+        percent("share_of_peak", STEPS, one.share),
+        percent("stall", {"cause": "cells"}, one.stall),
+        percent("parallel_efficiency", STEPS, one.parallel_efficiency),
+    ]

@@ -1,0 +1,1 @@
+"""Tsunami: no kernels yet, and no model but of what is printed of its design (published.py)."""
