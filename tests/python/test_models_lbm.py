@@ -1,5 +1,5 @@
-"""Lattice Boltzmann and cascades of pipelines through boards (eq. 3.8 of Mondigo 2020): computed by hand, and as
-the thesis says."""
+"""Lattice Boltzmann and cascades of pipelines through boards (eq. 3.8 of Mondigo 2020): computed by hand, and
+as the thesis says."""
 
 from dataclasses import replace
 
@@ -76,12 +76,12 @@ def test_words_are_whole():
     assert Cascade(4, 1, 1, 1e6, 1, 10, 9, 1e9).words == 3
 
 
-def predicted(devices, profile="fitted", system="arria10_ring", **more):
+def predicted(devices, profile="fitted", system="arria10_ring"):
     described = systems.load(system, profile)
     bitstream = described.bitstream("lbm", "channels", pipelines=1)
     board = described.board_with(bitstream, devices)
     parameters = {
-        "variant": "dataflow", "columns": 720, "rows": 240, "data_type": "float", **bitstream.parameters, **more
+        "variant": "dataflow", "columns": 720, "rows": 240, "data_type": "float", **bitstream.parameters
     }  # fmt: skip
     network = described.networks.get("channels")
     found = models.predict(lbm, parameters, board, devices, network=network, bitstream=bitstream)

@@ -266,7 +266,7 @@ meaning = "make q greater"
     std::filesystem::create_directories(folder_.path() / name);
     std::ofstream(folder_.path() / name / "kernel.toml") << text;
   }
-  [[nodiscard]] KernelSpec read(const std::string& more, const std::string& like = "common/many") const {
+  KernelSpec read(const std::string& more, const std::string& like = "common/many") const {
     write("own", "benchmark = \"b\"\nsummary = \"s\"\nlike = \"" + like + "\"\n" + more);
     return load_kernel_spec(folder_.path() / "own" / "kernel.toml");
   }
