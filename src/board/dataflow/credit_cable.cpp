@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <cstring>
 #include <deque>
-#include <limits>
 #include <stdexcept>
 #include <type_traits>
 #include <utility>
@@ -13,6 +12,7 @@
 #include "board/dataflow/frames.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/worker.hpp"
+#include "network/credit_link/duplex_cycle_link.hpp"
 #include "network/credit_link/link_end.hpp"
 
 namespace fabricmark::dataflow {
@@ -22,32 +22,8 @@ namespace {
 using credit_link::Flit;
 using credit_link::LinkEnd;
 
-constexpr std::uint64_t kNever = std::numeric_limits<std::uint64_t>::max();
+constexpr std::uint64_t kNever = LinkEnd::kForEver;
 constexpr std::size_t kFrameHead = 2;  // bytes: how many flits it has
-
-/// Two ends that have found each other and are at rest, as they are long before a kernel starts.
-std::array<LinkEnd, 2> ends_at_rest(const CreditCable::Cost& cost) {
-  std::array<LinkEnd, 2> ends{LinkEnd(cost.link), LinkEnd(cost.link)};
-  std::array<std::deque<std::pair<std::uint64_t, Flit>>, 2> wires;  // to the end of this number
-  const auto rests = [&](std::size_t i) {
-    return ends[i].is_up() && ends[i].quiet_cycles() == kNever && wires[i].empty();
-  };
-  for (std::uint64_t cycle = 0; !(rests(0) && rests(1)); ++cycle) {
-    std::array<std::optional<Flit>, 2> received;
-    for (const std::size_t i : {0U, 1U}) {
-      if (wires[i].empty() || wires[i].front().first != cycle) continue;
-      received.at(i) = wires[i].front().second;
-      wires[i].pop_front();
-    }
-    for (const std::size_t i : {0U, 1U}) {
-      LinkEnd::Input input;
-      input.received = received[i] ? &*received[i] : nullptr;
-      const Flit* const sent = ends[i].step(input).sent;
-      if (sent != nullptr) wires[1 - i].emplace_back(cycle + cost.latency, *sent);
-    }
-  }
-  return ends;
-}
 
 }  // namespace
 
@@ -250,14 +226,9 @@ class CreditCable::End final : public Decision, public Frames::Sink {
     if (input.sink_ready && output.sink_valid) take(output.sink_word, now);
   }
   void send(const OnWire& flit) {
-    if (frames_ != nullptr) {
-      outbox_.push_back(flit);
-      if (flit.flit.last) send_frame(flit.cycle - cost_.latency);
-    } else if (is_far_) {
-      outbox_.push_back(flit);
-    } else {
-      peer_->hear(flit);
-    }
+    if (!is_far_) return peer_->hear(flit);
+    outbox_.push_back(flit);
+    if (frames_ != nullptr && flit.flit.last) send_frame(flit.cycle - cost_.latency);
   }
   void send_frame(std::uint64_t cycle) {
     constexpr std::uint64_t kLeastPayload = 46;  // bytes of an Ethernet frame
@@ -375,7 +346,7 @@ class CreditCable::Direction final : public LinkDirection {
 };
 
 CreditCable::CreditCable(const Cost& cost, const Place& first, const Place& second, Frames* frames) {
-  auto at_rest = ends_at_rest(cost);
+  auto at_rest = credit_link::DuplexCycleLink::ends_at_rest(cost.link, cost.latency);
   const std::array places{first, second};
   for (const std::size_t i : {0U, 1U}) {
     if (places.at(i).worker != nullptr)

@@ -1,6 +1,8 @@
 #include "network/credit_link/duplex_cycle_link.hpp"
 
+#include <algorithm>
 #include <span>
+#include <utility>
 
 namespace fabricmark::credit_link {
 
@@ -74,6 +76,17 @@ DuplexCycleLink::DuplexCycleLink(const LinkParameters& parameters, std::size_t l
       ends_{LinkEnd(parameters, there.bit_error + back.bit_error > 0 ? &words_ : nullptr),
             LinkEnd(parameters, there.bit_error + back.bit_error > 0 ? &words_ : nullptr)},
       wires_{Wire(parameters.width_bits, latency, there), Wire(parameters.width_bits, latency, back)} {}
+
+std::array<LinkEnd, 2> DuplexCycleLink::ends_at_rest(const LinkParameters& parameters, std::size_t latency) {
+  DuplexCycleLink link(parameters, latency);
+  while (!link.is_at_rest()) link.step({}, {});
+  return std::move(link.ends_);  // which do not use `words_`, as no bit is wrong
+}
+
+bool DuplexCycleLink::is_at_rest() const {
+  const auto is_quiet = [](const LinkEnd& end) { return end.quiet_cycles() == LinkEnd::kForEver; };
+  return is_up() && std::ranges::all_of(ends_, is_quiet) && std::ranges::all_of(wires_, &Wire::is_empty);
+}
 
 DuplexCycleLink::Cycle DuplexCycleLink::step(LinkEnd::Input first, LinkEnd::Input second) {
   first.received = wires_[1].out();

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -27,6 +28,7 @@ class Wire {
   [[nodiscard]] const Flit* out() const { return slots_[at_].is_there ? &slots_[at_].flit : nullptr; }
   /// Ends the cycle; `flit` may be none.
   void put(const Flit* flit);
+  [[nodiscard]] bool is_empty() const { return std::ranges::none_of(slots_, &Slot::is_there); }
   /// Flits of data that are on their way.
   [[nodiscard]] std::uint32_t data_flits() const { return data_flits_; }
   [[nodiscard]] bool disturbs() const { return disturbs_; }
@@ -76,6 +78,9 @@ class DuplexCycleLink {
   DuplexCycleLink& operator=(const DuplexCycleLink&) = delete;
   ~DuplexCycleLink() = default;
 
+  /// The ends of an undisturbed link, when they have found each other and nothing moves any more.
+  static std::array<LinkEnd, 2> ends_at_rest(const LinkParameters& parameters, std::size_t latency);
+
   /// One cycle, of which `received` of the inputs is the wires' to say.
   Cycle step(LinkEnd::Input first, LinkEnd::Input second);
 
@@ -95,6 +100,8 @@ class DuplexCycleLink {
   }
 
  private:
+  [[nodiscard]] bool is_at_rest() const;
+
   NumberedWords words_;
   std::size_t latency_;
   std::array<LinkEnd, 2> ends_;

@@ -1,7 +1,6 @@
 #include "network/credit_link/link_end.hpp"
 
 #include <algorithm>
-#include <limits>
 
 namespace fabricmark::credit_link {
 
@@ -343,7 +342,6 @@ void LinkEnd::begin_epoch(bool link_fell) {
 // Quiet cycles.
 
 std::uint64_t LinkEnd::quiet_cycles() const {
-  constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
   if (has_flit_) return 0;
   std::uint64_t quiet = kForEver;
   if (open_ > 0) quiet = parameters_.timeout - 1 - idle_;

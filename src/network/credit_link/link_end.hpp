@@ -3,6 +3,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "network/credit_link/counters.hpp"
@@ -42,8 +43,9 @@ class LinkEnd {
 
   /// One cycle.
   Output step(const Input& input);
+  static constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
   /// How many next cycles change nothing that anybody sees if nothing comes in and nothing is taken: until a
-  /// time-out, a keep-alive or a SYNC.
+  /// time-out, a keep-alive or a SYNC, or for ever.
   [[nodiscard]] std::uint64_t quiet_cycles() const;
   /// What the next step will show.
   [[nodiscard]] const Flit* shown() const { return has_flit_ ? &flits_[shown_] : nullptr; }
