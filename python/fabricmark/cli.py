@@ -4,7 +4,7 @@ import codecs
 import contextlib
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
@@ -215,34 +215,51 @@ def run_command(
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
         given = (extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id)
-        if any(one is not None for one in (*given, transport)):
-            raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
-        raise typer.Exit(campaign_run.main(Path(name), output, again))
+        raise typer.Exit(_run_campaign(name, (*given, transport), output, again))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
     words = passing.checked(context, name, extra or [])
-    words += ["--platform", platform] if platform is not None else []
-    words += ["--device", device] if device is not None else []
-    if mpi is not None and ranks is not None:
-        raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
-    if launcher is not None and mpi is None:
-        raise FabricmarkError("--launcher starts MPI processes", "say how many: --mpi N")
-    if launcher is not None:
-        launchers.require(os.environ, launcher)
+    words += _words({"--platform": platform, "--device": device})
+    launch.check_ranks(ranks, mpi, launcher)
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)
     wanted = choice.wanted(system, board, bitstream_id, transport)
-    words += running.of_system(wanted, names, words, output)
-    if wanted is None and transport is not None:
-        words += ["--transport", transport]
+    words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
-    outcome = running.Outcome()
+    places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
+    todo = [replace(job, launcher=launcher) for job in _jobs(programs, names, places, ranks, mpi, output)]
+    raise typer.Exit(_run_and_show(todo, output, system))
+
+
+def _run_campaign(name: str, given: Sequence[Any], output: Path, again: bool) -> int:
+    """What is left of a campaign; the exit code. `given`: options that its file has, which none may be."""
+    if any(one is not None for one in given):
+        raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
+    return campaign_run.main(Path(name), output, again)
+
+
+def _words(given: Mapping[str, str | None]) -> list[str]:
+    """Options and their values, of those that have one."""
+    return [word for option, value in given.items() if value is not None for word in (option, value)]
+
+
+def _jobs(
+    programs: Sequence[micro.Micro],
+    names: Sequence[str],
+    places: micro_jobs.Places,
+    ranks: int | None,
+    mpi: int | None,
+    output: Path,
+) -> Iterator[launch.Job]:
+    """Of these micro-benchmarks; where there are none, of benchmarks with these names."""
     if programs:
-        places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
-        todo = list(micro_jobs.jobs(programs, places, ranks, mpi, output))
-    else:
-        todo = list(running.jobs(names, runtime, ranks or 1, mpi, output, words))
-    todo = [replace(job, launcher=launcher) for job in todo]
+        return micro_jobs.jobs(programs, places, ranks, mpi, output)
+    return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
+
+
+def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None) -> int:
+    """Do all jobs and print what they found, beside published values of the system; the worst exit code."""
+    outcome = running.Outcome()
     try:
         running.run_all(todo, outcome)
     except KeyboardInterrupt:
@@ -256,7 +273,7 @@ def run_command(
         outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
     for error in errors:
         outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
-    raise typer.Exit(outcome.exit_code)
+    return outcome.exit_code
 
 
 @app.command("scale")
@@ -288,9 +305,7 @@ def scale_command(
     output: Annotated[Path, typer.Option(help="Folder for the folder of results.")] = Path("results"),
 ) -> None:
     """Run a benchmark on several numbers of ranks: speed-up and parallel efficiency."""
-    words = list(extra or [])
-    words += ["--platform", platform] if platform is not None else []
-    words += ["--device", device] if device is not None else []
+    words = list(extra or []) + _words({"--platform": platform, "--device": device})
     code = scale_run.main(
         name, devices, mode, mpi, parameter, parameter_is, runtime, banks, kernel_mhz, output, words,
         launcher,

@@ -48,6 +48,16 @@ class Job:
         return self.output / f"{self.benchmark}-{stamp}-{self.runtime}-{place}{short}-{ranks}{kind}.json"
 
 
+def check_ranks(ranks: int | None, mpi: int | None, launcher: str | None) -> None:
+    """Raises FabricmarkError: 2 for options that contradict each other, and as `launchers.require`."""
+    if mpi is not None and ranks is not None:
+        raise FabricmarkError("both --ranks and --mpi", "choose ranks in one process or MPI processes")
+    if launcher is not None and mpi is None:
+        raise FabricmarkError("--launcher starts MPI processes", "say how many: --mpi N")
+    if launcher is not None:
+        launchers.require(os.environ, launcher)
+
+
 def command_line(job: Job, result: Path, launcher: Candidate | None) -> list[str]:
     """The whole command line of a job; its result file goes to `result`. `launcher`: of MPI processes.
 
