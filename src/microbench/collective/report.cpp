@@ -35,40 +35,12 @@ double bus_bytes(const Options& options, const Row& row) {
                                          : static_cast<double>(row.bytes);
 }
 
-struct Wrong {
-  std::size_t checked = 0;
-  std::size_t wrong = 0;
-  const Row* first = nullptr;
-};
-
-Wrong wrong_of(const std::vector<Row>& rows) {
-  Wrong all;
+runtime::Result::RankVerdict verdict_of(const Options& options, const std::vector<Row>& rows) {
+  auto all = element_verdict(options.name);
   for (const Row& row : rows) {
-    if (all.first == nullptr && row.wrong > 0) all.first = &row;
-    all.checked += row.checked;
-    all.wrong += row.wrong;
+    add(all, row.found, fmt::format("{} of rank {}, {} B", row.found.place, row.found.rank, row.bytes));
   }
   return all;
-}
-
-std::string place_of(const Row& row) {
-  return fmt::format("element {} of rank {}, {} B", row.first_wrong.element, row.first_wrong.rank, row.bytes);
-}
-
-runtime::Result::RankVerdict verdict_of(const Options& options, const std::vector<Row>& rows) {
-  const Wrong all = wrong_of(rows);
-  runtime::Verdict verdict{.name = options.name,
-                           .error = static_cast<double>(all.wrong),
-                           .threshold = 0,
-                           .measure = "wrong elements",
-                           .checked = all.checked};
-  int rank = 0;
-  if (all.first != nullptr) {
-    const Row::Place& place = all.first->first_wrong;
-    rank = place.rank;
-    verdict.worst = {place_of(*all.first), place.expected, place.actual};
-  }
-  return {std::move(verdict), rank};
 }
 
 std::vector<Metric> metrics_of(const Options& options, const Row& row, const std::string& lap) {
@@ -112,12 +84,11 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
   if (options.eager_bytes) parameters.set("eager_limit", number(*options.eager_bytes));
 }
 
-std::string verdict_line(const std::vector<Row>& rows) {
-  const Wrong all = wrong_of(rows);
-  if (all.wrong == 0) return fmt::format("valid: {} elements checked\n", all.checked);
-  return fmt::format("INVALID: {} of {} elements wrong; the first: {}: expected {:g}, is {:g}\n", all.wrong,
-                     all.checked, place_of(*all.first), all.first->first_wrong.expected,
-                     all.first->first_wrong.actual);
+std::string verdict_line(const runtime::Verdict& verdict) {
+  if (verdict.passed()) return fmt::format("valid: {} elements checked\n", verdict.checked);
+  return fmt::format("INVALID: {:.0f} of {} elements wrong; the first: {}: expected {:g}, is {:g}\n",
+                     verdict.error, verdict.checked, verdict.worst->place, verdict.worst->expected,
+                     verdict.worst->actual);
 }
 
 /// Which algorithms were chosen, and why: a line for each.
@@ -186,7 +157,7 @@ std::string table_of(const Options& options, const std::vector<Row>& rows, const
          fmt::format("{:.3f}", wall * (is_modelled ? 1e3 : 1e6)));
   }
   for (const std::string& note : result.notes) text += packed(words("note: " + note), terminal_width(), 2);
-  return text + verdict_line(rows);
+  return text + verdict_line(result.verdicts.front().verdict);
 }
 
 }  // namespace
@@ -216,7 +187,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.notes = choices_of(rows);
   for (const std::string& note : measurer.notes()) result.notes.push_back(note);
   for (const std::string& note : company_notes(ranks, result)) result.notes.push_back(note);
-  const bool is_valid = wrong_of(rows).wrong == 0;
+  const bool is_valid = result.verdicts.front().verdict.passed();
   result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
   runtime::check_kinds(result);
   return result;

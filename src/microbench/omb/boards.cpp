@@ -52,7 +52,6 @@ class Boards final : public Measurer {
   [[nodiscard]] std::size_t window() const {
     return program_.windows == 0 ? 1 : static_cast<std::size_t>(options_.window);
   }
-  [[nodiscard]] static Found found_in(const microbench::Row& row);
 
   runtime::Communicator& ranks_;
   Options options_;
@@ -74,14 +73,6 @@ microbench::Options Boards::options_of(std::size_t bytes, collectives::Type type
   wanted.root = options_.root;
   if (program_.windows > 0) wanted.window = options_.window;
   return with_board_options(wanted, options_.of_boards);
-}
-
-Found Boards::found_in(const microbench::Row& row) {
-  return {.checked = row.checked,
-          .wrong = row.wrong,
-          .place = fmt::format("element {}", row.first_wrong.element),
-          .expected = row.first_wrong.expected,
-          .actual = row.first_wrong.actual};
 }
 
 Row Boards::measure(std::size_t bytes, collectives::Type type) {
@@ -112,9 +103,8 @@ Row Boards::measure(std::size_t bytes, collectives::Type type) {
     for (auto& one : row.seconds) one.clear();
     row.seconds[0] = {whole};
   }
-  row.found = found_in(made);
+  row.found = made.found;
   row.sampled = {.checked = 1, .of = 1};
-  row.wrong_rank = made.first_wrong.rank;
   return row;
 }
 

@@ -342,7 +342,8 @@ Row Collective::measure(std::size_t bytes, Type type) {
   }
   checked(used, found, performed, false, /*is_last=*/true);
   row.sampled = sampled_;
-  gather(ranks_, seconds, found, row);
+  row.seconds = ranks_.all_gather_numbers(seconds);
+  row.found = gathered(ranks_, found);
   return row;
 }
 

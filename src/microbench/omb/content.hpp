@@ -8,18 +8,10 @@
 #include <vector>
 
 #include "collectives/reference.hpp"
+#include "microbench/common/found.hpp"
 #include "microbench/omb/carrier.hpp"
 
 namespace fabricmark::microbench::omb {
-
-/// What a rank found wrong, of all that it has checked.
-struct Found {
-  std::size_t checked = 0;  ///< elements
-  std::size_t wrong = 0;
-  std::string place;  ///< of the first wrong one
-  double expected = 0;
-  double actual = 0;
-};
 
 /// Compares bit by bit, and adds what is found; `what` names the elements of a wrong one's place, of which
 /// the first has the number `first`.

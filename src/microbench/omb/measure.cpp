@@ -159,23 +159,4 @@ void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock
   row.batch_starts = runtime::after_the_first(std::move(batch_starts));
 }
 
-void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, const Found& found, Row& row) {
-  row.seconds = ranks.all_gather_numbers(seconds);
-  const auto numbers = ranks.all_gather_numbers(
-      {static_cast<double>(found.checked), static_cast<double>(found.wrong), found.expected, found.actual});
-  const auto places = ranks.all_gather_texts(found.place);
-  row.found = {};
-  for (std::size_t rank = 0; rank < numbers.size(); ++rank) {
-    const auto& one = numbers[rank];
-    row.found.checked += static_cast<std::size_t>(one[0]);
-    if (one[1] > 0 && row.found.wrong == 0) {
-      row.wrong_rank = static_cast<int>(rank);
-      row.found.place = places[rank];
-      row.found.expected = one[2];
-      row.found.actual = one[3];
-    }
-    row.found.wrong += static_cast<std::size_t>(one[1]);
-  }
-}
-
 }  // namespace fabricmark::microbench::omb

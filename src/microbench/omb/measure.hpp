@@ -44,9 +44,8 @@ struct Row {
   std::optional<Overlap> overlap{};
   /// [rank] by the wall clock of the emulation, where `seconds` are modelled; else empty.
   std::vector<double> emulation_seconds{};
-  Sampled sampled{};   ///< iterations whose contents were checked, of those that were done
-  Found found{};       ///< of all ranks
-  int wrong_rank = 0;  ///< where the first wrong element was found
+  Sampled sampled{};  ///< iterations whose contents were checked, of those that were done
+  Found found{};      ///< of all ranks
 
   [[nodiscard]] bool is_modelled() const { return !emulation_seconds.empty(); }
 
@@ -76,9 +75,6 @@ class Measurer : public Interface {
 std::unique_ptr<Measurer> measure_pairs(runtime::Communicator& ranks, const Options& options);
 std::unique_ptr<Measurer> measure_collective(runtime::Communicator& ranks, const Options& options);
 std::unique_ptr<Measurer> measure_boards(runtime::Communicator& ranks, const Options& options);
-
-/// Gathers what every rank measured and found into a row. Collective.
-void gather(runtime::Communicator& ranks, const std::vector<double>& seconds, const Found& found, Row& row);
 
 /// Bytes that all messages of a window, which are checked one by one, may take.
 inline constexpr std::size_t kCheckedBytes = std::size_t{32} << 20U;

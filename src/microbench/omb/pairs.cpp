@@ -359,7 +359,8 @@ Row Pairs::measure(std::size_t bytes, Type type) {
           .type = type,
           .window = window() * static_cast<std::size_t>(std::max(program_.windows, 1)),
           .sampled = sampled_};
-  gather(ranks_, seconds, found, row);
+  row.seconds = ranks_.all_gather_numbers(seconds);
+  row.found = gathered(ranks_, found);
   if (is_of_several()) add_batches(ranks_, clock_, begun_, row);
   return row;
 }

@@ -24,8 +24,6 @@ using runtime::DerivedMetric;
 using runtime::Metric;
 using runtime::TimeKind;
 
-constexpr const char* kWrongElements = "wrong elements";
-
 /// Means of parts of the iterations.
 std::vector<double> means_of(const std::vector<double>& seconds) {
   std::vector<double> means;
@@ -220,24 +218,17 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
 runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Type type,
                                         const std::vector<Row>& rows) {
   const std::string of_type = options.types.size() > 1 ? fmt::format(" {}", mpi_name(type)) : "";
-  runtime::Verdict verdict{.name = std::string(options.program->name) + of_type, .measure = kWrongElements};
-  int rank = 0;
+  auto all = element_verdict(std::string(options.program->name) + of_type);
   Sampled sampled;
   for (const Row& row : rows) {
     if (row.type != type) continue;
     sampled.checked += row.sampled.checked;
     sampled.of += row.sampled.of;
-    if (row.found.wrong > 0 && !verdict.worst) {
-      verdict.worst = {fmt::format("{}, {} B", row.found.place, row.bytes), row.found.expected,
-                       row.found.actual};
-      rank = row.wrong_rank;
-    }
-    verdict.error += static_cast<double>(row.found.wrong);
-    verdict.checked += row.found.checked;
+    add(all, row.found, fmt::format("{}, {} B", row.found.place, row.bytes));
   }
-  verdict.sampled = {"iterations", static_cast<std::size_t>(sampled.checked),
-                     static_cast<std::size_t>(sampled.of)};
-  return {std::move(verdict), rank};
+  all.verdict.sampled = {"iterations", static_cast<std::size_t>(sampled.checked),
+                         static_cast<std::size_t>(sampled.of)};
+  return all;
 }
 
 /// That no size went faster than its way can carry.

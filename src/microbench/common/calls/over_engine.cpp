@@ -81,7 +81,7 @@ Row OverEngine::measure(std::size_t bytes) {
   told.ended = times.ended;
   told.wall_seconds = {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
   const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
-  told.found = own.check(options_.has_fault && spoilt == ranks_.rank());
+  told.found.add(own.check(options_.has_fault && spoilt == ranks_.rank()));
   Row row = gathered(ranks_, told, /*is_modelled=*/true);
   row.bytes = bytes;
   if (choice) {

@@ -46,16 +46,6 @@ class OverTransport final : public Measurer {
   collectives::Costs costs_ = caller_.place().costs;
 };
 
-void add(collectives::Comparison& all, const collectives::Comparison& one) {
-  if (all.wrong == 0 && one.wrong > 0) {
-    all.worst_index = one.worst_index;
-    all.expected = one.expected;
-    all.actual = one.actual;
-  }
-  all.checked += one.checked;
-  all.wrong += one.wrong;
-}
-
 Row OverTransport::measure(std::size_t bytes) {
   MovesCase own(options_, bytes, caller_.place());
   std::vector<View> allocated;
@@ -75,7 +65,7 @@ Row OverTransport::measure(std::size_t bytes) {
     if (repetition < 0) continue;
     const bool is_spoilt =
         options_.has_fault && spoilt == ranks_.rank() && repetition + 1 == options_.repetitions;
-    add(told.found, own.check(repetition, is_spoilt));
+    told.found.add(own.check(repetition, is_spoilt));
   }
   for (const View& view : allocated) caller_.release(view);
   clock_.compare();

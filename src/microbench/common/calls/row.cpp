@@ -8,17 +8,11 @@ namespace fabricmark::microbench {
 
 namespace {
 
-enum Number : std::uint8_t { kStarted, kEnded, kChecked, kWrong, kPlace, kExpected, kActual, kWall };
+enum Number : std::uint8_t { kStarted, kEnded, kWall };
 
 std::vector<double> numbers_of(const Told& told) {
   constexpr double kNever = std::numeric_limits<double>::infinity();
-  std::vector<double> numbers{told.started.value_or(kNever),
-                              told.ended.value_or(-1),
-                              static_cast<double>(told.found.checked),
-                              static_cast<double>(told.found.wrong),
-                              static_cast<double>(told.found.worst_index),
-                              told.found.expected,
-                              told.found.actual};
+  std::vector<double> numbers{told.started.value_or(kNever), told.ended.value_or(-1)};
   numbers.insert(numbers.end(), told.wall_seconds.begin(), told.wall_seconds.end());
   return numbers;
 }
@@ -34,16 +28,10 @@ Row gathered(runtime::Communicator& ranks, const Told& own, bool is_modelled) {
   double first = std::numeric_limits<double>::infinity();
   for (const auto& one : told) first = std::min(first, one[kStarted]);
   Row row;
-  for (std::size_t rank = 0; rank < told.size(); ++rank) {
-    const auto& one = told[rank];
+  row.found = gathered(ranks, own.found);
+  for (const auto& one : told) {
     if (is_modelled) row.modelled_seconds.push_back(one[kEnded] < 0 ? 0 : one[kEnded] - first);
     row.wall_seconds.emplace_back(one.begin() + kWall, one.end());
-    row.checked += static_cast<std::size_t>(one[kChecked]);
-    if (row.wrong == 0 && one[kWrong] > 0) {
-      row.first_wrong = {static_cast<int>(rank), static_cast<std::size_t>(one[kPlace]), one[kExpected],
-                         one[kActual]};
-    }
-    row.wrong += static_cast<std::size_t>(one[kWrong]);
   }
   return row;
 }

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "collectives/reference.hpp"
+#include "microbench/common/found.hpp"
 #include "runtime/communicator.hpp"
 #include "runtime/result.hpp"
 
@@ -20,15 +20,7 @@ struct Row {
   std::vector<double> modelled_seconds;
   runtime::Result::PerRank wall_seconds;  ///< of the call; of the emulation where it is modelled
   runtime::Result::PerRank starts;        ///< by the wall clock, as in a result; empty where nobody knows
-  std::size_t checked = 0;                ///< elements of all ranks
-  std::size_t wrong = 0;
-  struct Place {
-    int rank = 0;
-    std::size_t element = 0;
-    double expected = 0;
-    double actual = 0;
-  };
-  Place first_wrong{};
+  Found found{};                          ///< of all ranks
 
   /// Of all ranks: modelled ones, else the best repetition by the wall clock.
   [[nodiscard]] double seconds() const;
@@ -42,7 +34,7 @@ struct Told {
   std::optional<double> started{};
   std::optional<double> ended{};
   std::vector<double> wall_seconds{};  ///< by repetition
-  collectives::Comparison found{};     ///< of all repetitions; the place is that of the first wrong one
+  Found found{};                       ///< of all repetitions
 };
 
 /// Collective: the same on every rank, without bytes and algorithm.
