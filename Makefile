@@ -49,7 +49,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel test test-full test-rtl test-rtl-short test-rtl-full bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -109,8 +109,12 @@ run:  ## measure every device found, alone and on 2 ranks, and print the report 
 	if ! rmdir $$folder 2>/dev/null; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
 	exit $$status
 
+# What a debugger needs: each source by itself, with nothing optimised away. Nobody else would see that it does not build.
+debug-programs: setup
+	@$(call configure,debug); $(IN_VENV) cmake --build --preset debug --target programs
+
 test: setup-also-dev build  ## unit tests and Python tests
-test-full: setup-also-dev build  ## the same with the tests that take long
+test-full: setup-also-dev build debug-programs  ## the same with the tests that take long, and the programs for a debugger
 test: selection := not full
 test-full: selection := full or not full
 test test-full:
