@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "runtime/system_costs.hpp"
 
 namespace fabricmark::stencil {
 
@@ -26,14 +27,18 @@ Cascade cascade_of(const runtime::Context& context, const Problem& problem) {
                   .own = rank == 0 ? first : each,
                   .first = rank == 0 ? 0 : first + (rank - 1) * each,
                   .boards = boards};
-  // Nobody says what a tool makes of the arithmetic of a cell: as deep as a design of this kind was.
-  constexpr double kArithmetic = 110;  // Mondigo 2020, section 3.3.3: beyond its rows
+  // Where no bitstream says it: as deep as a design of this kind was beyond its rows (Mondigo 2020,
+  // section 3.3.3).
+  constexpr double kArithmetic = 110;
   const double own =
       static_cast<double>(problem.columns) / static_cast<double>(parameters.count("pipelines")) + 1;
-  const auto depth = static_cast<double>(parameters.integer("pipeline_depth"));
-  cascade.pipeline_cycles = depth > 0 ? depth : own + kArithmetic;
-  const std::size_t width = parameters.count("width_bytes");
-  cascade.cell_bytes = width > 0 ? width : sizeof(float) * (problem.fields.size() + 1);
+  const auto cell = static_cast<double>(sizeof(float) * (problem.fields.size() + 1));
+  const runtime::SystemCosts* const costs = context.costs();
+  const auto value = [&](const char* name, double usual) {
+    return costs == nullptr ? usual : costs->value_or(name, usual);
+  };
+  cascade.pipeline_cycles = value("pipeline_cycles", own + kArithmetic);
+  cascade.cell_bytes = static_cast<std::size_t>(value("cell_bytes", cell));
   return cascade;
 }
 

@@ -1,5 +1,9 @@
 #include "stencil/timing.hpp"
 
+#include <optional>
+
+#include "runtime/system_costs.hpp"
+
 namespace fabricmark::stencil {
 
 namespace {
@@ -43,25 +47,32 @@ std::vector<runtime::Metric> step_metrics(const runtime::Context& context, const
                                           const Part& part) {
   const double cells = static_cast<double>(part.cells()) * static_cast<double>(application.problem().steps);
   const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
-  const auto counted = static_cast<double>(context.parameters().integer("operations"));
-  const double operations = counted > 0 ? counted : application.operations();
   const std::vector<runtime::Axis> axes{{"operation", "steps"}};
-  return {{.name = "cell_steps",
-           .axes = axes,
-           .lap = "steps",
-           .unit = "Mcell/s",
-           .scale = 1e-6,
-           .work = cells,
-           .work_unit = "cell steps"},
-          // What a step reads and writes that keeps nothing for the next one.
-          runtime::bandwidth("steps", cells * 2 * static_cast<double>(part.fields) * number),
-          {.name = "performance",
-           .axes = axes,
-           .lap = "steps",
-           .unit = "GFLOP/s",
-           .scale = 1e-9,
-           .work = cells * operations,
-           .work_unit = "FLOP"}};
+  const runtime::Metric cell_steps{.name = "cell_steps",
+                                   .axes = axes,
+                                   .lap = "steps",
+                                   .unit = "Mcell/s",
+                                   .scale = 1e-6,
+                                   .work = cells,
+                                   .work_unit = "cell steps"};
+  const runtime::Metric performance{.name = "performance",
+                                    .axes = axes,
+                                    .lap = "steps",
+                                    .unit = "GFLOP/s",
+                                    .scale = 1e-9,
+                                    .work = cells * application.operations(),
+                                    .work_unit = "FLOP"};
+  // The bandwidth is what a step reads and writes that keeps nothing for the next one.
+  std::vector<runtime::Metric> metrics{
+      cell_steps, runtime::bandwidth("steps", cells * 2 * static_cast<double>(part.fields) * number),
+      performance};
+  const auto counted =
+      context.costs() == nullptr ? std::nullopt : context.costs()->find("element_operations");
+  if (!counted) return metrics;
+  metrics.push_back(performance);
+  metrics.back().axes.push_back({"operations", "as published"});
+  metrics.back().work = cells * *counted;
+  return metrics;
 }
 
 }  // namespace fabricmark::stencil

@@ -12,8 +12,9 @@ from functools import cache
 import pytest
 from conftest import REPOSITORY
 from fabricmark import models, systems
+from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import points
+from fabricmark.predict import command, points
 from fabricmark.systems import files
 
 HPL = ["predict", "hpl", "--system", "cygnus"]
@@ -23,11 +24,6 @@ GPU = ["predict", "gemm", "--system", "h200"]
 # Words, cause, remedy.
 REFUSALS = {
     "benchmark": (["predict", "nope", "--system", "cygnus"], "no benchmark 'nope'", "use one of b_eff"),
-    "no model": (
-        ["predict", "tsunami", "--system", "arria10_ring"],
-        "tsunami has bitstreams",
-        "predict one of b_eff",
-    ),
     "system": (["predict", "hpl", "--system", "nowhere"], "there is no system nowhere", "arria10_ring"),
     "system twice": (["predict", "hpl", "--system", "cygnus,cygnus"], "stands twice", "name each once"),
     "board": ([*HPL, "--board", "h200"], "h200 is no board of this system", "use one of 520n_100g"),
@@ -171,6 +167,13 @@ def assert_no_contradiction(words, advice):
     given = {word.partition("=")[0] for word in words[1:] if not word.startswith("--")}
     named = given - {"noctua1", "noctua2", "cygnus", "u280_ddr", "u280_hbm", "channels"}
     assert not named & set(offered), (named, offered)
+
+
+def test_a_design_of_what_has_no_kernels_has_no_model(monkeypatch):
+    known = [name for name in kernels.benchmark_names() if name != "tsunami"]
+    monkeypatch.setattr(kernels, "benchmark_names", lambda: known)
+    with pytest.raises(FabricmarkError, match="tsunami has bitstreams .*; predict one of b_eff"):
+        command.check_benchmark("tsunami")
 
 
 def test_a_contradiction_would_be_noticed():
