@@ -172,7 +172,7 @@ def assert_no_contradiction(words, advice):
 def test_a_design_of_what_has_no_kernels_has_no_model(monkeypatch):
     known = [name for name in kernels.benchmark_names() if name != "tsunami"]
     monkeypatch.setattr(kernels, "benchmark_names", lambda: known)
-    with pytest.raises(FabricmarkError, match="tsunami has bitstreams .*; predict one of b_eff"):
+    with pytest.raises(FabricmarkError, match=r"tsunami has bitstreams .*; predict one of b_eff"):
         command.check_benchmark("tsunami")
 
 
