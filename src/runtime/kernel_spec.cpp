@@ -9,6 +9,7 @@
 #include <iterator>
 #include <optional>
 #include <ranges>
+#include <set>
 #include <stdexcept>
 
 #include "base/error.hpp"
@@ -195,6 +196,26 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   return spec;
 }
 
+/// Another benchmark's folder, whose kernel.toml says what this one does not.
+struct Like {
+  std::string folder;                 ///< below that of all kernels; empty: there is none
+  std::set<std::string> own_kernels;  ///< variants whose file is not from there
+};
+
+Like fill_in(TomlReader& reader, const fs::path& file) {
+  const toml::table& root = reader.root();
+  if (!root.contains("like")) return {};
+  Like like{.folder = reader.text(root, "like", ""), .own_kernels = {}};
+  if (const toml::table* const variants = root["variants"].as_table()) {
+    for (const auto& [name, node] : *variants) {
+      if (node.is_table() && node.as_table()->contains("file")) like.own_kernels.emplace(name.str());
+    }
+  }
+  const fs::path other = file.parent_path().parent_path() / like.folder / "kernel.toml";
+  reader.fill_from(TomlReader(file_text(other, "kernel description"), other));
+  return like;
+}
+
 }  // namespace
 
 bool VariantSpec::is_emulated_over(const std::string& transport) const {
@@ -280,11 +301,7 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
   reader.only(
       root, {"benchmark", "summary", "like", "given", "quantities", "variants", "parameters", "constraints"},
       "");
-  const std::string like = root.contains("like") ? reader.text(root, "like", "") : "";
-  if (!like.empty()) {
-    const fs::path other = file.parent_path().parent_path() / like / "kernel.toml";
-    reader.fill_from(TomlReader(file_text(other, "kernel description"), other));
-  }
+  const Like like = fill_in(reader, file);
   KernelSpec spec;
   spec.benchmark = reader.text(root, "benchmark", "");
   spec.summary = reader.text(root, "summary", "");
@@ -292,10 +309,9 @@ KernelSpec parse_kernel_spec(const std::string& text, const fs::path& file) {
     spec.variants.push_back(read_variant(reader, name, *table));
   }
   for (VariantSpec& variant : spec.variants) {
-    std::error_code ignored;
     // The kernels of the other one, which include what is in this folder.
-    if (!like.empty() && !fs::exists(file.parent_path() / variant.file, ignored))
-      variant.file = (fs::path("..") / like / variant.file).string();
+    if (!like.folder.empty() && !like.own_kernels.contains(variant.name))
+      variant.file = (fs::path("..") / like.folder / variant.file).string();
     if (variant.costs_of.empty()) continue;
     const auto other = std::ranges::find(spec.variants, variant.costs_of, &VariantSpec::name);
     if (other == spec.variants.end() || !other->costs_of.empty())

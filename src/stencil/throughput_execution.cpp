@@ -16,7 +16,7 @@ enum Entry : std::size_t { kWrap = 1 };
 /// Ghost columns at each side, and what columns are rounded up to (kernels/common/stencil/throughput.h).
 constexpr std::size_t kSide = 64;
 /// More of a row, so that numbers of one column lie in different lines of a cache.
-constexpr std::size_t kUneven = 16;
+constexpr std::size_t kUneven = 32;
 /// A kind's bit beside it where the cell or one around it is special.
 constexpr std::uint8_t kSpecial = 128;
 

@@ -278,7 +278,7 @@ meaning = "make q greater"
 TEST_F(LikeAnother, FillsInWhatAFileHasNot) {
   const KernelSpec spec = read("");
   EXPECT_EQ(spec.benchmark, "b");
-  EXPECT_EQ(spec.variant("base").file, "f.cl");
+  EXPECT_EQ(spec.variant("base").file, "../common/many/f.cl");
   ASSERT_NE(spec.find("q"), nullptr);
   EXPECT_EQ(spec.find("q")->meaning, "of the other");
   EXPECT_EQ(spec.constraints.size(), 1U);

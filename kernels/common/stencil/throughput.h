@@ -11,7 +11,7 @@
 #define FM_SIDE 64
 // More, so that numbers of one column do not share the few lines of a cache that their addresses choose
 // among.
-#define FM_UNEVEN 16
+#define FM_UNEVEN 32
 
 // What a launch works on.
 typedef struct {
@@ -155,11 +155,11 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
                       __global int* restrict trouble, __global scalar* scratch, const uint columns,
                       const uint rows, const uint pitch, const uint ghost_rows, const uint band_rows,
                       const uint tile_columns, const uint steps, const uint begin_state) {
-  if (trouble[0] <= (int)begin_state) return;
   const uint in_row = (columns + FM_SIDE - 1) / FM_SIDE * FM_SIDE;
   const int column = (int)(get_global_id(0) % in_row);
   const int row = (int)(get_global_id(0) / in_row);
   if (column >= (int)columns || row >= (int)rows) return;
+  const int is_over = trouble[0] <= (int)begin_state;
   const fm_grid grid = {state, after, kinds, columns, rows, pitch, ghost_rows};
   const fm_constants all = fm_constants_at(constants);
   const size_t here = fm_row_of(grid, row) + column;
@@ -172,14 +172,14 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   window.kinds_here = kinds + here;
   window.kinds_below = window.kinds_here - pitch;
   window.kinds_above = window.kinds_here + pitch;
-  fm_numbers next;
+  // What most cells need is loaded without waiting to know whether this is one of them.
+  window.is_special = 0;
+  fm_numbers next = fm_next(window, all);
   if (*window.kinds_here >= FM_SPECIAL) {
     window.is_special = 1;
     next = fm_next(window, all);
-  } else {
-    window.is_special = 0;
-    next = fm_next(window, all);
   }
+  if (is_over) return;
   FM_UNROLL_FULLY
   for (int i = 0; i < FM_FIELDS; ++i) after[numbers + (size_t)i * pitch] = next.of[i];
   if (next.trouble) atomic_min(trouble, (int)begin_state + 1);
