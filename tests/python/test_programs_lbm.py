@@ -63,7 +63,7 @@ def test_every_kind_of_kernel_gives_the_same_bits(program, case, data_type):
 
 
 # Columns that are no whole vectors, rows fewer than a launch has steps, and grids of one column or row.
-UNEVEN = [(1, 2), (3, 5), (63, 7), (65, 40), (129, 17), (200, 3), (260, 29)]
+UNEVEN = [(1, 2), (3, 5), (63, 7), (65, 40), (129, 17), (200, 6), (260, 29)]
 
 
 @FULL
@@ -136,13 +136,6 @@ def test_vortices_converge_with_the_second_order(program):
     assert found[0] < 0.004
     for coarse, fine in itertools.pairwise(found):
         assert abs(math.log2(coarse / fine) - 2) <= 0.1
-
-
-@FULL
-@pytest.mark.parametrize("data_type, most", [("float", 1e-6), ("double", 1e-12)])
-def test_a_closed_box_keeps_its_mass(program, data_type, most):
-    words = ("--case", "box", "--columns", 64, "--rows", 64, "--steps", 10_000, *ONCE)
-    assert verdicts(program.valid(*words, "--data-type", data_type))["mass"]["error"] <= most
 
 
 # Faults ---------------------------------------------------------------------------------------------------
