@@ -5,7 +5,6 @@ from dataclasses import replace
 from types import SimpleNamespace
 
 import pytest
-from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 from fabricmark.results import figures, published
@@ -76,11 +75,7 @@ def test_every_figure_of_cascades_follows_from_their_equation():
 def test_what_is_printed_of_links_does_not_give_the_figures_of_two_pipelines():
     """What is fitted has a reason: the printed inputs give 353 GFLOP/s for 449, and 318 for 319."""
 
-    class Printed(texts.Known):
-        def system(self, one):
-            return systems.load(one.system, "published")
-
-    found = {each.text.id: each.predicted for each in texts.compare(OF_CASCADES, Printed())}
+    found = {each.text.id: each.predicted for each in texts.compare(OF_CASCADES, texts.Known("published"))}
     assert found["x003-78"] == pytest.approx(353.03, abs=0.005)
     assert found["x003-71"] == pytest.approx(317.729, abs=0.0005)
     assert found["x003-76"] == pytest.approx(43.43, abs=0.005)

@@ -135,7 +135,7 @@ def _show_printed(profile: str) -> None:
         f"p90 {percent(high, digits=1)}; not counted: {counts}"
     )
     every = texts.load()
-    compared = texts.compare([one for one in every if not one.is_apart])
+    compared = texts.compare([one for one in every if not one.is_apart], texts.Known(profile))
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one.error for one in compared if one.error is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]

@@ -30,13 +30,13 @@ def validate(path: Path, kind: str, profile: str, fitted: bool, csv_file: Path |
         option = "--fit" if fitted else "--csv"
         raise FabricmarkError(f"{option} is for rows of runs, and {path} has {kind}", f"leave out {option}")
     if kind == TEXTS:
-        _texts(texts.load_file(path))
+        _texts(texts.load_file(path), profile)
     else:
         _tables(scored.score(outcomes.loaded(profile), published.printed(path)))
 
 
-def _texts(every: list[texts.Text]) -> None:
-    compared = texts.compare(every)
+def _texts(every: list[texts.Text], profile: str) -> None:
+    compared = texts.compare(every, texts.Known(profile))
     texts_view.show(compared, "Figures of texts that are tests")
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one for one in compared if not one.is_bound and one.predicted is not None]

@@ -58,18 +58,21 @@ class Text:
         return models.traits(self.program).is_application
 
 
+@dataclass(frozen=True)
 class Known:
-    """What a figure is predicted from: boards of systems, and networks by their ids."""
+    """What a figure is predicted from: boards of systems, networks by their ids, as a profile has them."""
+
+    profile: str = systems.PROFILES[0]
 
     def board(self, one: Text) -> Board:
         """The board of a figure, as many as it says. Raises FabricmarkError."""
         board = ABOUT_BOARDS.get(one.board, one.board)
-        system = systems.load(one.system or board, board=board if one.system else None)
+        system = systems.load(one.system or board, self.profile, board if one.system else None)
         return system.board_with(None, int(one.devices or 1))
 
     def system(self, one: Text) -> System:
         """The system of a figure, as its board has it. Raises FabricmarkError."""
-        return systems.load(one.system, board=ABOUT_BOARDS.get(one.board, one.board))
+        return systems.load(one.system, self.profile, ABOUT_BOARDS.get(one.board, one.board))
 
     def partitions(self) -> tuple[partitions.Row, ...]:
         """Those that are printed."""
@@ -77,12 +80,11 @@ class Known:
 
     def transport(self, one: Text) -> Network:
         """The network of its transport in its system. Raises FabricmarkError, KeyError."""
-        board = ABOUT_BOARDS.get(one.board, one.board)
-        return systems.load(one.system, board=board).networks[one.transport]
+        return self.system(one).networks[one.transport]
 
     def network(self, name: str) -> Network:
         """Raises FabricmarkError."""
-        return systems.network(name)
+        return systems.network(name, self.profile)
 
 
 @dataclass(frozen=True)
@@ -159,4 +161,9 @@ def _predicted(one: Text, known: Known) -> float | None:
     own = _published.of(one.program)
     if own is None or own.figure is None:
         return None
-    return own.figure(one, known)
+    try:
+        return own.figure(one, known)
+    except models.MissingValue:
+        if known.profile == systems.PROFILES[0]:
+            raise
+        return None  # what no document prints is a figure without a model
