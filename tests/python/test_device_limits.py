@@ -109,7 +109,7 @@ SMALL = {
     "host_transfer": ("--largest", 14, "--link-gb-per-s", 10),
 }
 # Whose kernels nobody can stand in for.
-NOT_ON_PHANTOM = ("shallow_water",)
+NOT_ON_PHANTOM = ("shallow_water", "lbm")
 
 
 @pytest.mark.parametrize("facts", FACTS)
@@ -158,6 +158,7 @@ TINY = "gpu,units=2,local=1024,work-items=1"
         ("fft", ("--variant", "throughput", "--log-size", 6, "--batch", 4)),
         ("random_access", ("--log-size", 10, "--log-work-items", 4)),
         ("shallow_water", ("--mesh", "bay:1000", "--steps", 12)),
+        ("lbm", ("--columns", 130, "--rows", 17, "--steps", 12)),
     ],
 )
 def test_kernels_run_where_there_is_least_of_everything(limited, name, words):

@@ -64,7 +64,20 @@ def on_boards(benchmark):
                 for linked in (network, network and network.having({"flow.packet": 32})):
                     seen = settings.watch(benchmark, run, plan.board, plan.devices, linked, plan.bitstream)
                     found |= seen.values
+                found |= of_other_designs(benchmark, run, plan, network)
     return {declared_name(name) for name in found}
+
+
+def of_other_designs(benchmark, run, plan, network):
+    """What it reads of a design that says nothing of its links, and of the base kernel on this board, which
+    nobody may have built."""
+    found = set()
+    silent = plan.bitstream and plan.bitstream.having({"link_cycles": None, "fitted.link_bandwidth": None})
+    for variant, devices, bitstream in ((run["variant"], plan.devices, silent), ("base", 1, silent)):
+        with suppress(ValueError, FabricmarkError):
+            changed = {**run, "variant": variant}
+            found |= settings.watch(benchmark, changed, plan.board, devices, network, bitstream).values
+    return found
 
 
 def short_runs_of(benchmark):

@@ -45,10 +45,10 @@ REFUSALS = {
         "only over host",
         "use a system that has one",
     ),
-    "none at all": (
+    "only of another": (
         ["predict", "fft", "--system", "arria10_ring"],
         "no bitstream of fft",
-        "add one to its file",
+        "predict lbm, or use --system cygnus",
     ),
     "no network": (["predict", "b_eff", "--system", "cpu"], "cpu has no network", "use another system"),
     "a curve": ([*B_EFF, "--transport", "cpu"], "a curve that was measured", "use --closed-form"),
@@ -158,6 +158,14 @@ def test_each_names_cause_and_remedy(run, one_error_line, words, cause, remedy):
     assert cause in said, line
     assert remedy in advice, line
     assert_no_contradiction(words, advice)
+
+
+def test_a_board_of_no_design_is_told_to_get_one(place, one_error_line, tmp_path):
+    (tmp_path / "boards").mkdir()
+    (tmp_path / "boards" / "bare.toml").write_text('like = "de5a_net"\nname = "a board of ones own"\n')
+    own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": str(tmp_path)}
+    line = one_error_line(place.run("predict", "fft", "--system", "bare", **own), 2)
+    assert "bare has no bitstream of fft; add one to its file" in line
 
 
 def assert_no_contradiction(words, advice):

@@ -18,7 +18,7 @@ from fabricmark.models.machine import Bitstream, Network
 
 STEPS = {"operation": "steps"}
 TRAITS = Traits(("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True)
-INPUTS = (*_roofline.INPUTS, *_cascade.INPUTS, "board.memory.drain", "board.memory.bank_efficiency")
+INPUTS = (*_roofline.INPUTS, *_cascade.INPUTS, "board.memory.drain")
 
 
 @dataclass(frozen=True)
