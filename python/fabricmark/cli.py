@@ -34,6 +34,7 @@ from fabricmark.measure import (
     running,
     scale_run,
     tune,
+    verify,
 )  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.mesh import command as mesh_command
@@ -388,6 +389,23 @@ def tune_command(
         tune.show(documents)
     else:
         print(f"nothing is kept in {tune.folder()}")
+
+
+@app.command("verify", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})
+def verify_command(
+    context: typer.Context,
+    benchmark: Annotated[str, choices.benchmark("The application.")],
+    case: Annotated[str, typer.Argument(metavar="[CASE,CASE|all]", help="Its cases.")] = verify.ALL,
+    runtime: Annotated[str, choices.runtime("The first device of this runtime.")] = runtimes.SYSTEM,
+    ranks: Annotated[int, typer.Option(help="Ranks in one process.", min=1)] = 1,
+) -> None:
+    """Run the cases of an application whose solution is known, and print what they reach and have to.
+
+    What follows ` -- ` are more options for the program. The exit code is 1 where something is not reached.
+    """
+    cases = () if case == verify.ALL else tuple(case.split(","))
+    if not verify.verify(verify.Wanted(benchmark, cases, runtime, ranks, tuple(context.args))):
+        raise typer.Exit(1)
 
 
 @app.command("runtimes")

@@ -1,0 +1,53 @@
+"""Cases with known solutions that an application is verified with: which runs, and what they have to reach.
+
+A module models/<benchmark>/verification.py holds them as `CASES` by name; a benchmark without one has none.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cache
+from importlib import import_module
+from pathlib import Path
+
+MODULE = "verification"
+
+
+@dataclass(frozen=True)
+class Reached:
+    """A figure of the runs, what it has to be in words, and whether it is."""
+
+    what: str
+    value: float
+    wanted: str
+    is_reached: bool
+
+
+@dataclass(frozen=True)
+class Case:
+    """`runs`: the options of each, by the names of parameters. `judge`: what result files say of them, in
+    their order; raises ValueError for files that do not say it."""
+
+    about: str
+    runs: tuple[Mapping[str, object], ...]
+    judge: Callable[[Sequence[Mapping]], list[Reached]]
+
+
+def names() -> tuple[str, ...]:
+    """Benchmarks that have such cases."""
+    return tuple(sorted(file.parent.name for file in Path(__file__).parent.glob(f"*/{MODULE}.py")))
+
+
+@cache
+def of(benchmark: str) -> Mapping[str, Case]:
+    """Those of a benchmark."""
+    if benchmark not in names():
+        return {}
+    return import_module(f"fabricmark.models.{benchmark}.{MODULE}").CASES
+
+
+def at_most(what: str, value: float, most: float) -> Reached:
+    return Reached(what, value, f"at most {most:g}", value <= most)
+
+
+def near(what: str, value: float, wanted: float, by: float) -> Reached:
+    return Reached(what, value, f"{wanted:g}, within {by:g}", abs(value - wanted) <= by)

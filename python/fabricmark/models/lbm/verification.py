@@ -1,0 +1,72 @@
+"""What lattice Boltzmann has to reach where a solution is known, in double precision."""
+
+import re
+from collections.abc import Mapping, Sequence
+from itertools import pairwise
+from math import inf, log, log2, pi, sqrt
+
+from fabricmark.models._verification import Case, Reached, at_most, near
+
+ROUNDINGS = 1e-12  # relative: of a flow that the method gives exactly
+HALF_WAY = 1 / (1 / 2 + sqrt(3 / 16))  # the omega of which walls lie half-way between cells
+OMEGA = 1.25
+VISCOSITY = (1 / OMEGA - 1 / 2) / 3
+CELLS = (16, 32, 64)
+MASS = {"float": 1e-6, "double": 1e-14}
+ERRORS = re.compile(r"velocity: L2 ([\d.e+-]+), largest ([\d.e+-]+)")
+
+
+def vortices(cells: int) -> dict[str, object]:
+    """Until half of the speed is left. Sound counts less on finer grids, where they are slower."""
+    steps = round(log(2) / (2 * VISCOSITY * (2 * pi / cells) ** 2))
+    speed = 0.004 * 32 / cells
+    return {**grid("taylor_green", cells, cells, steps), "omega": OMEGA, "speed": speed}
+
+
+def grid(case: str, columns: int, rows: int, steps: int) -> dict[str, object]:
+    return {"case": case, "columns": columns, "rows": rows, "steps": steps, "data_type": "double"}
+
+
+def errors(document: Mapping) -> tuple[float, float]:
+    """Relative errors of the velocity: L2, and the largest."""
+    for note in document["notes"]:
+        if found := ERRORS.search(note):
+            return float(found[1]), float(found[2])
+    raise ValueError("no note has errors of the velocity")
+
+
+def order(documents: Sequence[Mapping]) -> list[Reached]:
+    found = [errors(one)[0] for one in documents]
+    rates = [log2(coarse / fine) if fine else inf for coarse, fine in pairwise(found)]
+    return [
+        near(f"order of the error from {coarse} to {fine} cells", rate, 2, 0.1)
+        for (coarse, fine), rate in zip(pairwise(CELLS), rates, strict=True)
+    ]
+
+
+def exact(documents: Sequence[Mapping]) -> list[Reached]:
+    return [at_most("largest error of the velocity", max(errors(one)), ROUNDINGS) for one in documents]
+
+
+def mass(documents: Sequence[Mapping]) -> list[Reached]:
+    found = []
+    for one in documents:
+        kind = one["parameters"]["data_type"]
+        change = [verdict["error"] for verdict in one["verdicts"] if verdict["name"] == "mass"]
+        if not change:
+            raise ValueError("no verdict is of the mass")
+        found.append(at_most(f"relative change of the mass, {kind}", change[0], MASS[kind]))
+    return found
+
+
+BOX = grid("box", 64, 64, 10_000)
+CASES = {
+    "taylor_green": Case("vortices that decay, on three grids", tuple(map(vortices, CELLS)), order),
+    "poiseuille": Case(
+        "a force between walls", ({**grid("poiseuille", 8, 16, 6000), "omega": HALF_WAY},), exact
+    ),
+    "couette": Case(
+        "a wall that pulls", ({**grid("couette", 8, 16, 6000), "omega": HALF_WAY},), exact
+    ),
+    "box": Case("sound in a closed box", ({**BOX, "data_type": "float"}, BOX), mass),
+}  # fmt: skip
