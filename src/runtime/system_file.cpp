@@ -44,6 +44,16 @@ std::string ids(const std::vector<Entry>& entries) {
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
+/// Of several designs of one file, that with the benchmark's own name; null where there is none, or another
+/// file has one, too.
+const Entry* usual(const std::vector<Entry>& entries, const std::string& benchmark) {
+  const auto file_of = [](const Entry& entry) { return entry.id.substr(0, entry.id.find('/') + 1); };
+  const std::string file = file_of(entries.front());
+  const auto is_elsewhere = [&](const Entry& entry) { return file_of(entry) != file; };
+  const auto found = std::ranges::find(entries, file + benchmark, &Entry::id);
+  return found == entries.end() || std::ranges::any_of(entries, is_elsewhere) ? nullptr : &*found;
+}
+
 std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, const KernelSpec& spec,
                             const BitstreamChoice& choice) {
   if (const std::string& id = choice.id; !id.empty()) {
@@ -62,6 +72,7 @@ std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, co
     return choice.variant.empty() ? !known->transports.empty() : entry.variant != choice.variant;
   });
   if (entries.size() > 1) {
+    if (const Entry* const found = usual(entries, spec.benchmark)) return *found;
     throw bad_use(fmt::format("'{}' has several bitstreams of {}", file.string(), spec.benchmark),
                   "choose with --bitstream-id one of " + ids(entries));
   }

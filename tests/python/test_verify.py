@@ -38,6 +38,19 @@ def test_the_mass_is_judged_by_the_type_of_numbers():
     assert judged("box", mass("float", 1e-7), mass("double", 1e-13)) == [True, False]
 
 
+def test_the_centre_line_is_judged_beside_that_of_others():
+    said = {"notes": ["...; largest difference from Ghia, Ghia and Shin (1982, Table I): 0.011"]}
+    assert judged("cavity", said) == [False]
+
+
+def test_waves_and_lakes_are_judged():
+    cases = _verification.of("tsunami")
+    waves = [{"notes": [f"relative error of the elevation: L2 {one}"]} for one in (0.16, 0.04, 0.02)]
+    assert [one.is_reached for one in cases["wave"].judge(waves)] == [True, False]
+    lake = {"parameters": {"data_type": "float"}, "verdicts": [{"name": "lake at rest", "error": 1e-30}]}
+    assert [one.is_reached for one in cases["lake"].judge([lake])] == [False]
+
+
 def test_a_result_that_does_not_say_it_is_refused():
     with pytest.raises(ValueError, match="no note"):
         judged("couette", {"notes": []})
@@ -50,7 +63,7 @@ def test_grids_of_vortices_run_until_half_is_left():
 
 
 def test_benchmarks_with_cases_are_found():
-    assert _verification.names() == ("lbm",)
+    assert _verification.names() == ("lbm", "tsunami")
     assert _verification.of("stream") == {}
 
 
@@ -61,7 +74,9 @@ def wanted(benchmark, *cases):
 @pytest.mark.programs
 @pytest.mark.usefixtures("of_the_repository")
 def test_what_there_is_not_is_refused_with_what_there_is():
-    with pytest.raises(FabricmarkError, match="stream has no cases with a known solution; use one of lbm"):
+    with pytest.raises(
+        FabricmarkError, match="stream has no cases with a known solution; use one of lbm, tsunami"
+    ):
         verify.chosen(wanted("stream"))
     with pytest.raises(FabricmarkError, match=r"no case 'sphere' .*; use one of taylor_green, poiseuille"):
         verify.chosen(wanted("lbm", "couette", "sphere"))

@@ -170,6 +170,14 @@ TEST_F(SystemFile, WithoutABitstreamADataflowKernelIsOnTheFirstDeviceThatHasItsT
   EXPECT_EQ(device("accl-tcp"), "star");
 }
 
+TEST_F(SystemFile, OfSeveralDesignsOfOneFileTheOneWithTheBenchmarksNameIsUsual) {
+  made_["bitstreams"][2]["id"] = "a/gemm_large";
+  EXPECT_EQ(load("gemm").note(), "system mine: ring, bitstream a/gemm");
+  EXPECT_EQ(load("gemm", "a/gemm_large").note(), "system mine: ring, bitstream a/gemm_large");
+  made_["bitstreams"][1]["id"] = "a/gemm_small";
+  EXPECT_TRUE(mentions(refused("gemm"), "several bitstreams of gemm")) << "where none has it";
+}
+
 TEST_F(SystemFile, OfSeveralBitstreamsTheIdChooses) {
   EXPECT_EQ(std::get<std::int64_t>(load("gemm", "b/gemm").overrides.parameters.at("block_size")), 512);
   const std::string several = refused("gemm");

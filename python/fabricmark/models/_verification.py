@@ -49,5 +49,9 @@ def at_most(what: str, value: float, most: float) -> Reached:
     return Reached(what, value, f"at most {most:g}", value <= most)
 
 
+def at_least(what: str, value: float, least: float) -> Reached:
+    return Reached(what, value, f"at least {least:g}", value >= least)
+
+
 def near(what: str, value: float, wanted: float, by: float) -> Reached:
     return Reached(what, value, f"{wanted:g}, within {by:g}", abs(value - wanted) <= by)

@@ -69,6 +69,13 @@ class Choice:
         return "".join(self.bitstreams)
 
 
+def usual(ids: Sequence[str], benchmark: str) -> str:
+    """Of several designs of one file, that with the benchmark's own name, as the programs take it; "": none."""
+    files = {one.partition("/")[0] for one in ids}
+    own = f"{min(files)}/{benchmark}"
+    return own if len(files) == 1 and own in ids else ""
+
+
 def several(system: str, benchmark: str, ids: Sequence[str]) -> FabricmarkError:
     """As the programs say it (src/runtime/system_file.cpp)."""
     cause = f"'{system}' has several bitstreams of {benchmark}"
@@ -117,6 +124,8 @@ def bitstream_of(benchmark: str, wanted: Wanted, variant: str = "", verb: str = 
     known = dict(with_ids(chosen.system))
     fits = [name for name in chosen.bitstreams if variant in ("", known[name].variant)]
     if len(fits) > 1:
+        if found := usual(fits, benchmark):
+            return found
         raise several(chosen.system.name, benchmark, fits)
     return fits[0] if fits else None
 

@@ -3,7 +3,9 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
+#include <utility>
 
 #include "apps/lbm/cases.hpp"
 #include "device/element.hpp"
@@ -15,6 +17,39 @@ namespace {
 
 /// Of a step of a cell of fluid without a force, counted by hand.
 constexpr double kOperations = 89;
+
+/// Speed across by the lid's at heights by the box's, of a Reynolds number of 100 (Ghia, Ghia and Shin 1982,
+/// Table I).
+constexpr std::array<std::pair<double, double>, 15> kGhia{{{0.0547, -0.03717},
+                                                           {0.0625, -0.04192},
+                                                           {0.0703, -0.04775},
+                                                           {0.1016, -0.06434},
+                                                           {0.1719, -0.10150},
+                                                           {0.2813, -0.15662},
+                                                           {0.4531, -0.21090},
+                                                           {0.5000, -0.20581},
+                                                           {0.6172, -0.13641},
+                                                           {0.7344, 0.00332},
+                                                           {0.8516, 0.23151},
+                                                           {0.9531, 0.68717},
+                                                           {0.9609, 0.73722},
+                                                           {0.9688, 0.78871},
+                                                           {0.9766, 0.84123}}};
+
+/// The largest one of a line of cells from the bottom of the box to its lid, between whose middles it is
+/// straight.
+double difference_from_ghia(const std::vector<double>& line) {
+  double largest = 0;
+  for (const auto& [height, speed] : kGhia) {
+    const double place =
+        height * static_cast<double>(line.size()) - 0.5;  // in cells, from the lowest one's middle
+    const auto below = static_cast<std::size_t>(std::clamp(place, 0.0, static_cast<double>(line.size()) - 1));
+    const std::size_t above = std::min(below + 1, line.size() - 1);
+    const double share = std::clamp(place - static_cast<double>(below), 0.0, 1.0);
+    largest = std::max(largest, std::abs(line[below] + share * (line[above] - line[below]) - speed));
+  }
+  return largest;
+}
 
 class Lbm final : public stencil::Application {
  public:
@@ -52,10 +87,34 @@ class Lbm final : public stencil::Application {
                                                case_.problem.columns, case_.problem.rows, case_.omega,
                                                case_.viscosity(), case_.speed)};
     if (case_.solution) notes.push_back(errors(ranks, part, end));
+    if (parameters_.text("case") == "cavity") notes.push_back(centre_line(ranks, part, end));
     return notes;
   }
 
  private:
+  /// How far the speed across is from that of others on the vertical centre line, in parts of the lid's.
+  [[nodiscard]] std::string centre_line(runtime::Communicator& ranks, const stencil::Part& part,
+                                        const std::vector<double>& end) const {
+    std::vector<double> own;
+    const std::size_t middle = part.columns / 2;
+    for (std::size_t row = 0; row < part.rows; ++row) {
+      const auto speed = [&](std::size_t column) {
+        return flow_of(&end[part.at(0, row, column)], part.cells()).u / case_.speed;
+      };
+      own.push_back(part.columns % 2 == 0 ? (speed(middle - 1) + speed(middle)) / 2 : speed(middle));
+    }
+    std::vector<double> line;  // of the fluid, from below
+    for (const std::vector<double>& of_rank : ranks.all_gather_numbers(own))
+      line.insert(line.end(), of_rank.begin(), of_rank.end());
+    line.pop_back();
+    const double least = *std::ranges::min_element(line);
+    std::string note =
+        fmt::format("speed across on the vertical centre line: least {:.6g} of the lid's", least);
+    constexpr double kReynolds = 100;
+    if (parameters_.number("reynolds") != kReynolds || parameters_.number("omega") != 0) return note;
+    return note + fmt::format("; largest difference from Ghia, Ghia and Shin (1982, Table I): {:.6g}",
+                              difference_from_ghia(line));
+  }
   [[nodiscard]] bool is_fluid(const stencil::Part& part, std::size_t row, std::size_t column) const {
     return case_.problem.kind({column, part.first_row + row}) == kFluid;
   }
