@@ -29,7 +29,8 @@ Populations equilibrium(const Flow& flow) {
   for (std::size_t i = 0; i < kPopulations; ++i) {
     const Direction& way = kDirections[i];
     const double along = way.x * flow.u + way.y * flow.v;
-    made[i] = way.weight * flow.density * (1 + 3 * along + 4.5 * along * along - 1.5 * square);
+    made[i] =
+        way.weight * (flow.density - 1 + flow.density * (3 * along + 4.5 * along * along - 1.5 * square));
   }
   return made;
 }
@@ -46,7 +47,7 @@ Populations relaxed(const Flow& flow, const Gradient& gradient, double omega) {
 }
 
 Flow flow_of(const double* populations, std::size_t stride) {
-  Flow flow{.density = 0};
+  Flow flow;
   for (std::size_t i = 0; i < kPopulations; ++i) {
     const double number = populations[i * stride];
     flow.density += number;

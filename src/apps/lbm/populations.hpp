@@ -5,7 +5,7 @@
 
 namespace fabricmark::lbm {
 
-/// Populations of a cell, in the order of kernels/lbm/cell.h.
+/// Populations of a cell, in the order of kernels/lbm/cell.h, less those at rest with a density of 1.
 inline constexpr std::size_t kPopulations = 9;
 using Populations = std::array<double, kPopulations>;
 
