@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <mutex>
+#include <utility>
 
 #include "base/parallel.hpp"
 
@@ -88,7 +89,9 @@ std::vector<double> Reference::step(const std::vector<double>& state, std::size_
                            .pitch = pitch_};
       if (const std::optional<std::size_t> column = next_row_(window, after.data())) {
         const std::scoped_lock guard(lock);
-        if (!trouble_) trouble_ = Place{*column, part_.first_row + row};
+        const Place found{*column, part_.first_row + row};
+        if (!trouble_ || std::pair(found.row, found.column) < std::pair(trouble_->row, trouble_->column))
+          trouble_ = found;
       }
       for (std::size_t field = 0; field < part_.fields; ++field) {
         std::copy_n(&after[field * part_.columns], part_.columns, &made[(field * count + n) * part_.columns]);

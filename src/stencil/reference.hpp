@@ -30,7 +30,7 @@ class Reference {
 
   /// Of so many rows from `first` on, round the end, the next state: field by field, row by row. Collective.
   std::vector<double> step(const std::vector<double>& state, std::size_t first, std::size_t count);
-  /// A cell in trouble that `step` came across.
+  /// The first cell in trouble, row by row, that `step` came across.
   [[nodiscard]] const std::optional<Place>& trouble() const { return trouble_; }
 
  private:

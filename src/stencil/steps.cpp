@@ -146,8 +146,16 @@ runtime::StepError GridSteps::recompute(std::int64_t /*step*/, const runtime::St
   const auto rows = static_cast<double>(part_.rows);
   const auto first = std::min(static_cast<std::size_t>(part.start * rows), part_.rows);
   const auto count = std::min(part_.rows, static_cast<std::size_t>(std::ceil(part.share * rows)));
-  return furthest(reference_.step(before, first, count), after, first, count, scales_of(before),
-                  /*is_reference=*/true);
+  const std::vector<double> expected = reference_.step(before, first, count);
+  runtime::StepError found =
+      furthest(expected, after, first, count, scales_of(before), /*is_reference=*/true);
+  if (const std::optional<Place>& cell = reference_.trouble()) {
+    found.error = std::numeric_limits<double>::infinity();
+    found.worst = {
+        fmt::format("trouble in column {}, row {} that the device does not tell of", cell->column, cell->row),
+        1, 0};
+  }
+  return found;
 }
 
 runtime::StepError GridSteps::compare(const runtime::StepState& expected, const runtime::StepState& actual) {
