@@ -9,6 +9,7 @@ from fabricmark.measure.launch import Job
 from typer.testing import CliRunner
 
 APPLICATION = next(name for name in models.names() if models.traits(name).is_application)
+WITH_FIELDS = next(name for name in models.names() if models.traits(name).fields_with)
 
 
 @pytest.fixture
@@ -48,9 +49,9 @@ def test_a_mistyped_option_is_named_with_the_nearest(run):
 def test_fields_lie_beside_the_result_where_their_option_is_given():
     def option(*extra):
         return launch.fields_option(
-            Job(APPLICATION, "system", None, 1, None, Path(), extra), Path("r/a.json")
+            Job(WITH_FIELDS, "system", None, 1, None, Path(), extra), Path("r/a.json")
         )
 
-    wanted = models.traits(APPLICATION).fields_with
+    wanted = models.traits(WITH_FIELDS).fields_with
     assert option(wanted, "2") == ["--fields", "r/a-fields"]
     assert option() == option(wanted, "2", "--fields", "here") == []
