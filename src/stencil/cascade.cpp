@@ -52,7 +52,7 @@ network::Topology ring_of(int boards) {
 
 void require_cascade(const runtime::Context& context, const Problem& problem) {
   if (problem.is_periodic_across || problem.is_periodic_along) {
-    throw bad_use("a stream of cells cannot begin again at the other side of the grid",
+    throw bad_use("cells that go through one by one cannot begin again at the other side of the grid",
                   "choose a case between walls, or --variant throughput");
   }
   if (context.parameters().text("data_type") == "double") {

@@ -57,8 +57,14 @@ class GridBenchmark final : public runtime::Benchmark {
     const double epsilon = context_.parameters().text("data_type") == "double" ? device::kEpsilon<double>
                                                                                : device::kEpsilon<float>;
     constexpr double kOfElement = 1000;
-    runtime::corrupt<double>(std::span(end_).first(part_.cells()), std::span(initial_).first(part_.cells()),
-                             fault.kind, kOfElement * epsilon);
+    // The element that is changed is the largest one, which shows most.
+    const std::span<double> values = std::span(end_).first(part_.cells());
+    const auto largest = std::ranges::max_element(values, {}, [](double value) { return std::abs(value); });
+    if (largest != values.end()) std::swap(values[values.size() / 2], *largest);
+    runtime::corrupt<double>(values, std::span(initial_).first(part_.cells()), fault.kind,
+                             kOfElement * epsilon);
+    if (largest != values.end() && fault.kind != runtime::Fault::Kind::kStale)
+      std::swap(values[values.size() / 2], *largest);
     execution_->write(end_, 0);
     end_ = execution_->read();
     windows_.replace_end(end_);

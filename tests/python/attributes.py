@@ -50,10 +50,15 @@ class Loop:
     marks: tuple[str, ...]
 
 
+def beside(file):
+    """Where else includes are looked up: lbm/../common/stencil/base.cl includes what lbm has."""
+    return ["-I", file.split("/")[0]] if ".." in file.split("/") else []
+
+
 def preprocessed(kernels, file, definitions, vendor):
     """The text that the compiler behind the preprocessor sees. The folder `kernels` may be a changed copy."""
     given = [f"-D{name}={value}" for name, value in definitions.items() if not name.startswith("-")]
-    command = [COMPILER, "-E", "-P", "-x", "c", "-I", ".", *VENDORS[vendor], *given, file]
+    command = [COMPILER, "-E", "-P", "-x", "c", "-I", ".", *beside(file), *VENDORS[vendor], *given, file]
     done = subprocess.run(command, cwd=kernels, capture_output=True, text=True, timeout=60)
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -8,6 +8,7 @@ benchmark that is added has its cases without a new test. Of each two the first 
 import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from itertools import cycle
 
 from b_eff_kernels import failed
 from boards import ENGINES, FAULTS, LOST, MODES, TRANSPORTS, failed_verdicts
@@ -133,6 +134,14 @@ def found_in_hpl(done, kind):
         return
     assert done.code == 1, (done.output, done.errors)
     assert failed_verdicts(done)
+
+
+def found_in_grid(done, kind):
+    assert done.code == 1, (done.output, done.errors)
+    if done.document is None:  # lost, or cells that cannot go on
+        assert re.search(r"deadlock|in vain|does not answer|faster than", only_error(done, codes=(1,)))
+        return
+    assert failed_verdicts(done) & {"halos", "steps", "steps again"}
 
 
 FFT_LOG_SIZE = 12
@@ -310,6 +319,26 @@ ROWS = {
         reference="--exact true",
         reference_needs_device=True,
     ),
+    **{
+        benchmark: Row(
+            # Whose first cells are not the same, so that it shows where they change places.
+            words=f"--case {case} --columns 40 --rows 30 --steps 23 --repetitions 1 --warmup 0 --timeout 10",
+            streams=(
+                Run("--ranks 3 --cascaded 3 --cascaded-on-first 1", processes=True),
+                Run("--ranks 4 --pipelines 2"),
+            ),
+            engines=(),  # what streams from board to board is no message
+            faults=("flipped", "half", "blank", "dead", "late", "lost", "swapped"),
+            faulty_streams=("--ranks 4", "--ranks 2"),
+            faulty_engines=(),
+            check_valid=check_kinds,
+            check_found=found_in_grid,
+            digest="digest of the cells: ",
+            reference="--exact true",
+            reference_needs_device=True,
+        )
+        for benchmark, case in {"lbm": "cylinder", "tsunami": "lake"}.items()
+    },
 }
 
 
@@ -324,13 +353,17 @@ def cases(transports: tuple[str, ...] = TRANSPORTS, engines: tuple[str, ...] = E
     for benchmark, row in ROWS.items():
         for place, name in enumerate(transports):
             is_engine = name in engines
+            if is_engine and not row.engines:
+                continue
             number = engines.index(name) if is_engine else of_streams.index(name)
             valid = next_two(row.engines if is_engine else row.streams, number)
             for quick, run in zip((True, False), valid, strict=True):
                 yield Case(benchmark, name, run.words, "", run.processes, quick)
             words = next_two(row.faulty_engines if is_engine else row.faulty_streams, number)
-            for quick, how, fault in zip((True, False), words, next_two(row.faults, place), strict=True):
-                yield Case(benchmark, name, how, fault, is_quick=quick)
+            # Of a benchmark that has the streams alone, these have all faults.
+            planted = next_two(row.faults, place) if row.engines else row.faults
+            for number, (how, fault) in enumerate(zip(cycle(words), planted, strict=False)):
+                yield Case(benchmark, name, how, fault, is_quick=number == 0)
 
 
 def kind_of(fault: str) -> str:
@@ -342,7 +375,8 @@ def cases_among_processes() -> Iterator[Case]:
     """Of each benchmark a message that arrives wrong and one that does not come, between few processes."""
     for number, (benchmark, row) in enumerate(ROWS.items()):
         for place, kind in enumerate(("flipped", "lost")):
-            name = TRANSPORTS[(number + 3 * place) % len(TRANSPORTS)]
+            ways = TRANSPORTS if row.engines else [one for one in TRANSPORTS if one not in ENGINES]
+            name = ways[(number + 3 * place) % len(ways)]
             words = min(row.faulty(name), key=lambda one: int(re.search(r"--ranks (\d+)", one)[1]))
             (fault, *_) = (one for one in row.faults if kind_of(one) == kind)
             yield Case(benchmark, name, words, fault, processes=True, is_quick=number == place)

@@ -109,7 +109,7 @@ SMALL = {
     "host_transfer": ("--largest", 14, "--link-gb-per-s", 10),
 }
 # Whose kernels nobody can stand in for.
-NOT_ON_PHANTOM = ("shallow_water", "lbm")
+NOT_ON_PHANTOM = ("shallow_water", "lbm", "tsunami")
 
 
 @pytest.mark.parametrize("facts", FACTS)

@@ -8,7 +8,7 @@ import shutil
 import subprocess
 
 import pytest
-from attributes import VENDORS, arrays, faults, loops, preprocessed
+from attributes import VENDORS, arrays, beside, faults, loops, preprocessed
 from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.base import kernels
@@ -339,7 +339,7 @@ def complaints(clang, kernels_folder, file, definitions, vendor):
         clang, "-x", "cl", "-cl-std=CL1.2", "-Xclang", "-fdeclare-opencl-builtins",
         "-Xclang", "-finclude-default-header", "-fsyntax-only", "-Wall", "-Wextra", "-Wno-unused-parameter",
         "-Wno-unused-function", "-Wno-sign-compare", "-Wno-unknown-pragmas", "-Wno-unknown-attributes",
-        "-Wno-ignored-attributes", "-I", ".", *VENDORS[vendor], *given, file,
+        "-Wno-ignored-attributes", "-I", ".", *beside(file), *VENDORS[vendor], *given, file,
     ]  # fmt: skip
     done = subprocess.run(command, cwd=kernels_folder, capture_output=True, text=True, timeout=60)
     return done.stderr

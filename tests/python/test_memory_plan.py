@@ -34,6 +34,10 @@ UNEVEN = {
     ("shallow_water", "dataflow"): [*BAY, "--transport", "host"],
     ("lbm", "base"): ["--columns", "100", "--rows", "37", "--steps", "5", "--pipelines", "4"],
     ("lbm", "throughput"): ["--columns", "101", "--rows", "37", "--steps", "7", "--ranks", "2"],
+    ("lbm", "dataflow"): ["--columns", "100", "--rows", "37", "--steps", "5", "--transport", "host"],
+    ("tsunami", "base"): ["--columns", "100", "--rows", "37", "--steps", "5", "--pipelines", "2"],
+    ("tsunami", "throughput"): ["--columns", "101", "--rows", "37", "--steps", "7", "--ranks", "2"],
+    ("tsunami", "dataflow"): ["--columns", "100", "--rows", "37", "--steps", "5", "--transport", "host"],
 }  # fmt: skip
 # Intel's channels, which PoCL has not: their buffers are made of the plan and of nothing else.
 CHANNELS = {(benchmark, "channels") for benchmark in ("b_eff", "hpl", "ptrans")}

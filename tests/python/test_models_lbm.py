@@ -144,7 +144,7 @@ def test_a_device_moves_nine_numbers_in_and_out():
     found = rates(GPU)
     assert found["cell_steps"] == pytest.approx(1e11 / 72 / 1e6)
     assert found["bandwidth"] == pytest.approx(100)
-    assert found["performance"] == pytest.approx(1e11 / 72 * 89 / 1e9)
+    assert found["performance"] == pytest.approx(1e11 / 72 * 92 / 1e9)
     assert rates({**GPU, "data_type": "double"})["cell_steps"] == pytest.approx(1e11 / 144 / 1e6)
     assert rates(GPU, 2)["cell_steps"] == pytest.approx(2 * found["cell_steps"])
 

@@ -24,7 +24,7 @@ RULES = {
             "hpl": LIMIT,
             "ptrans": "words that a link takes of a kernel",
             "device.py": "a step of an application over several boards: eq. 5.2 and 5.3",
-            "lbm": LIMIT,
+            "_stencil.py": LIMIT,
             "_cascade.py": "steps of cells that stream through a ring of boards: eq. 3.8",
         },
     ),

@@ -23,6 +23,8 @@ LOWER_IS_BETTER = ("s", "ms", "us")
 COSTS = {
     "board.host.neighbour_factor",
     "board.memory.drain",
+    "bitstream.cell_bytes",
+    "bitstream.link_cycles",
     "bitstream.pipeline_depth",
     "network.start_cycles",
     "network.frame_overhead",

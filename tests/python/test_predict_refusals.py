@@ -48,7 +48,7 @@ REFUSALS = {
     "only of another": (
         ["predict", "fft", "--system", "arria10_ring"],
         "no bitstream of fft",
-        "predict lbm, or use --system cygnus",
+        "predict lbm, tsunami, or use --system cygnus",
     ),
     "no network": (["predict", "b_eff", "--system", "cpu"], "cpu has no network", "use another system"),
     "a curve": ([*B_EFF, "--transport", "cpu"], "a curve that was measured", "use --closed-form"),

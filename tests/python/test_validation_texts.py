@@ -18,7 +18,7 @@ SMALL = 7000  # elements of a mesh whose partitions are quickly made
 
 
 def one(name):
-    return next(text for text in EVERY if text.id == name)
+    return next(text for text in ALL if text.id == name)
 
 
 def test_every_file_of_figures_is_read():

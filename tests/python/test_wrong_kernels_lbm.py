@@ -41,7 +41,7 @@ NUMBER = "const scalar value = state[((size_t)row * FM_FIELDS + i) * pitch + col
 PACKED = "packed[place + (size_t)i * pitch + column] = value;"
 UNPACKED = "state[((size_t)row * FM_FIELDS + i) * pitch + column] = value;"
 MARKED = "static inline ulong fm_marked(ulong mark, const scalar number) {"
-ELEMENT = "const fm_word made = fm_element(words, at, all, &is_in_trouble);"
+ELEMENT = "const FM_WORD made = fm_element(words, at, all, &is_in_trouble);"
 
 CALLS = ("uint", "calls", 1)
 # The launch under way, on a device that runs one work-group at a time or not.
@@ -69,7 +69,7 @@ def cell(old, new, case=CYLINDER):
 
 
 def streamed(text):
-    made = f"fm_word made = {ELEMENT.partition(' = ')[2]} {text}"
+    made = f"FM_WORD made = {ELEMENT.partition(' = ')[2]} {text}"
     return Wrong("base", ((ELEMENT, made),), file=STREAMED, options=CYLINDER)
 
 

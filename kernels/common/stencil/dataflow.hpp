@@ -134,25 +134,27 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
 
 extern "C" {  // v++ looks for kernels by their plain names
 
-void load_cells(const fm_word<PIPELINES>* state, unsigned int words, fm::stream<fm_word<PIPELINES>>& out) {
-  fm_load<PIPELINES, true>(state, words, out);
+void load_cells(const fm_word<fm_built_pipelines>* state, unsigned int words,
+                fm::stream<fm_word<fm_built_pipelines>>& out) {
+  fm_load<fm_built_pipelines, true>(state, words, out);
 }
 
-void store_cells(fm_word<PIPELINES>* after, unsigned int words, fm::stream<fm_word<PIPELINES>>& in) {
-  fm_store<PIPELINES, true>(after, words, in);
+void store_cells(fm_word<fm_built_pipelines>* after, unsigned int words,
+                 fm::stream<fm_word<fm_built_pipelines>>& in) {
+  fm_store<fm_built_pipelines, true>(after, words, in);
 }
 
-void pass_on_cells(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PIPELINES>>& out,
+void pass_on_cells(fm::stream<fm_word<fm_built_pipelines>>& in, fm::stream<fm_word<fm_built_pipelines>>& out,
                    unsigned long long words, unsigned long long* mark) {
 #pragma HLS interface mode = m_axi port = mark bundle = mark
-  fm_pass_on<PIPELINES, true>(in, out, words, mark);
+  fm_pass_on<fm_built_pipelines, true>(in, out, words, mark);
 }
 
-void make_step(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PIPELINES>>& out, fm_stream_shape shape,
-               fm_turns turns, fm_constants constants, unsigned int* trouble) {
+void make_step(fm::stream<fm_word<fm_built_pipelines>>& in, fm::stream<fm_word<fm_built_pipelines>>& out,
+               fm_stream_shape shape, fm_turns turns, fm_constants constants, unsigned int* trouble) {
 #pragma HLS interface mode = m_axi port = trouble bundle = trouble
-  static fm_word<PIPELINES> kept[2 * FM_ROW_WORDS];
-  fm_element_kernel<PIPELINES, true>(in, out, kept, shape, turns, constants, trouble);
+  static fm_word<fm_built_pipelines> kept[2 * FM_ROW_WORDS];
+  fm_element_kernel<fm_built_pipelines, true>(in, out, kept, shape, turns, constants, trouble);
 }
 }
 

@@ -2,7 +2,7 @@
 
 from fabricmark.models import _cascade
 
-PREFIXES = {"GFLOP/s": 1e9, "TFLOP/s": 1e12}
+PREFIXES = {"GFLOP/s": 1e9, "TFLOP/s": 1 / 1e-12}
 NAMES = {"n": "pipelines", "m": "cascaded"}
 SEVERAL = "2"  # boards: what a figure is of that says no number of them, as that of any that have links
 LONG = "1e12"  # cells of a stream

@@ -70,7 +70,7 @@ class Choice:
 
 
 def usual(ids: Sequence[str], benchmark: str) -> str:
-    """Of several designs of one file, that with the benchmark's own name, as the programs take it; "": none."""
+    """Of several designs of one file, that with the benchmark's name, as the programs take it; "": none."""
     files = {one.partition("/")[0] for one in ids}
     own = f"{min(files)}/{benchmark}"
     return own if len(files) == 1 and own in ids else ""
