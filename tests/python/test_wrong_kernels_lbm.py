@@ -33,6 +33,7 @@ BESIDE = "fm_cells(window, tile, tile + around, out, width, all, 0);"
 ALL = "const fm_constants all = fm_constants_at(constants);\n  const int count"
 OMEGA = "const scalar omega = constants.of[LBM_OMEGA];"
 SPEED = "const real square = u * u + v * v;"
+TROUBLE = "next.trouble = is_fluid & !(square <= constants.of[LBM_MOST_SPEED] && density > 0);"
 OUTFLOW = "const truth is_outflow = FM_TRUTH(kind == LBM_OUTFLOW);"
 LID = "return FM_CHOOSE(is_wall, bounced, FM_CHOOSE(is_moving, bounced + moved, streamed));"
 # Where neither the state nor what ranks exchange is the same twice.
@@ -106,6 +107,9 @@ WRONG = {
     ),
     "fewer bits": cell(SPEED, f"u = (u + 4096 * u) - 4096 * u; {SPEED}"),
     "a lid that stands still": cell(LID, LID.replace("bounced + moved", "bounced"), CAVITY),
+    "never finds that fluid is too fast": cell(
+        TROUBLE, "next.trouble = 0;", (*CYLINDER, "--speed", 0.2, "--most-speed", 0.21)
+    ),
     "an outflow that keeps what it has": cell(OUTFLOW, "const truth is_outflow = 0 & kind;"),
     # Halos.
     "packs zeros for one number": rows((NUMBER, f"{NUMBER.replace('=', '= i == 3 ? (scalar)0.1 :')}"), **TWO),
