@@ -59,8 +59,8 @@ static inline ts_water ts_met(ts_water own, ts_water beside, whole kind, real st
                               scalar gravity) {
   const truth is_land = FM_TRUTH(kind == TS_LAND);
   const truth is_open = FM_TRUTH(kind == TS_OPEN);
-  // Still water sends its invariant, and the own one leaves. Invariants are counted from those of still water:
-  // differences of speeds that are nearly the same would have few digits.
+  // Still water sends its invariant, and the own one leaves. Invariants are counted from those of still
+  // water: differences of speeds that are nearly the same would have few digits.
   const real faster = gravity * own.elevation / (own.wave + still);
   const real along = (scalar)(0.5) * (own.along + sign * 2 * faster);
   const real beyond = (scalar)(0.25) * (sign * own.along + 2 * faster);

@@ -60,8 +60,8 @@ std::vector<double> start_of(const Problem& problem, const Part& part) {
 std::uint8_t kind_at(const Problem& problem, std::int64_t column, std::int64_t row) {
   if (problem.is_periodic_across) column = wrapped(column, problem.columns);
   if (problem.is_periodic_along) row = wrapped(row, problem.rows);
-  const bool is_inside = column >= 0 && column < static_cast<std::int64_t>(problem.columns) && row >= 0 &&
-                         row < static_cast<std::int64_t>(problem.rows);
+  const bool is_inside =
+      column >= 0 && std::cmp_less(column, problem.columns) && row >= 0 && std::cmp_less(row, problem.rows);
   if (!is_inside) return problem.edge_kind;
   return problem.kind({static_cast<std::size_t>(column), static_cast<std::size_t>(row)});
 }

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "stencil/application.hpp"
-#include "stencil/program/kernels.hpp"
+#include "stencil/program_kernels.hpp"
 
 namespace fabricmark::stencil {
 

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -121,7 +122,7 @@ class ThroughputExecution final : public Execution {
                     "leave it out: there a launch makes one step");
     }
     const std::int64_t fewest = context_.ranks().all_reduce_min(static_cast<std::int64_t>(part_.rows));
-    if (fewest < static_cast<std::int64_t>(most_steps_) && context_.ranks().size() > 1) {
+    if (std::cmp_less(fewest, most_steps_) && context_.ranks().size() > 1) {
       throw bad_use(
           fmt::format("a rank has {} rows, and a launch of {} steps needs as many of its neighbours", fewest,
                       most_steps_),

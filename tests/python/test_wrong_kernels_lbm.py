@@ -112,7 +112,7 @@ WRONG = {
     ),
     "an outflow that keeps what it has": cell(OUTFLOW, "const truth is_outflow = 0 & kind;"),
     # Halos.
-    "packs zeros for one number": rows((NUMBER, f"{NUMBER.replace('=', '= i == 3 ? (scalar)0.1 :')}"), **TWO),
+    "packs zeros for one number": rows((NUMBER, f"{NUMBER.replace('=', '= i == 3 ? (scalar)0 :')}"), **TWO),
     "packs something else than it marks": rows(
         (PACKED, PACKED.replace("= value", "= i % 2 == 0 ? value * (scalar)1.001 : value")), **TWO
     ),

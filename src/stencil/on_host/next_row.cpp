@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "stencil/program/kernels.hpp"
+#include "stencil/program_kernels.hpp"
 
 #define FM_ON_HOST
 #define DATA_TYPE double

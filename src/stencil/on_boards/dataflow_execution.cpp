@@ -10,7 +10,7 @@
 
 #include "board/board.hpp"
 #include "stencil/cascade.hpp"
-#include "stencil/program/kernels.hpp"
+#include "stencil/program_kernels.hpp"
 
 #include "common/stencil/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
 
