@@ -5,6 +5,7 @@ import re
 import subprocess
 from dataclasses import dataclass
 from math import prod
+from pathlib import Path
 
 COMPILER = os.environ.get("CXX", "g++")
 VENDORS = {"aoc": ["-DINTELFPGA_CL"], "v++": ["-D__xilinx__"], "other": []}
@@ -52,7 +53,8 @@ class Loop:
 
 def beside(file):
     """Where else includes are looked up: lbm/../common/stencil/base.cl includes what lbm has."""
-    return ["-I", file.split("/")[0]] if ".." in file.split("/") else []
+    parts = Path(file).parts
+    return ["-I", str(Path(*parts[: parts.index("..")]))] if ".." in parts else []
 
 
 def preprocessed(kernels, file, definitions, vendor):

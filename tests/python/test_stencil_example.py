@@ -2,6 +2,7 @@
 
 import json
 import re
+import sys
 
 import pytest
 from test_contributing import ROOT, configure, copy, execute, ninja_commands, run
@@ -12,6 +13,7 @@ FILES = dict(
         r"`((?:src/apps|kernels)/heat/[\w.]+)`[^`]*?(?:`[^`\n]+`[^`]*?)*```\w+\n(.*?)```", PAGE, re.DOTALL
     )
 )
+FABRICMARK = (sys.executable, "-m", "fabricmark")
 __all__ = ["copy"]  # a fixture: the copy of the sources
 
 
@@ -52,7 +54,7 @@ GRID = ("--columns", 40, "--rows", 24, "--steps", 13, "--repetitions", 1, "--exa
 @pytest.mark.programs
 def test_the_example_has_the_same_bits_on_a_cpu_and_on_a_ring_of_boards(copy, program, tmp_path):
     system = tmp_path / "noctua1.json"
-    exported = run("fabricmark", "systems", "export", "noctua1", "--output", system, cwd=tmp_path)
+    exported = run(*FABRICMARK, "systems", "export", "noctua1", "--output", system, cwd=tmp_path)
     assert exported.returncode == 0, exported.stderr
     ring = ("--variant", "dataflow", "--ranks", 3, "--transport", "channels", "--system", system)
     assert program() == program("--variant", "base") == program(*ring) == program("--ranks", 2)
@@ -60,6 +62,6 @@ def test_the_example_has_the_same_bits_on_a_cpu_and_on_a_ring_of_boards(copy, pr
 
 @pytest.mark.programs
 def test_the_example_is_inspected(copy, program):
-    done = run("fabricmark", "inspect", "heat", cwd=copy, FABRICMARK_KERNELS=str(copy / "kernels"))
+    done = run(*FABRICMARK, "inspect", "heat", cwd=copy, FABRICMARK_KERNELS=str(copy / "kernels"))
     assert done.returncode == 0, done.stderr
     assert "advance" in done.stdout
