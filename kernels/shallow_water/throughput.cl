@@ -3,19 +3,7 @@
 // other ranks have lies behind the own elements.
 #include "common/dialect.h"
 
-#if defined(FM_CPU)
-#if VECTOR_BYTES == 16 && defined(FM_NEEDS_DOUBLE)
-#define WIDTH 2
-#elif VECTOR_BYTES == 16 || (VECTOR_BYTES == 32 && defined(FM_NEEDS_DOUBLE))
-#define WIDTH 4
-#elif VECTOR_BYTES == 32 || defined(FM_NEEDS_DOUBLE)
-#define WIDTH 8
-#else
-#define WIDTH 16
-#endif
-#else
-#define WIDTH 1
-#endif
+#include "common/width.h"
 
 #include "shallow_water/element.h"
 

@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -10,7 +9,6 @@
 
 #include "base/interface.hpp"
 #include "benchmarks/common/halo_sums.hpp"
-#include "runtime/benchmark.hpp"
 #include "runtime/context.hpp"
 #include "stencil/part.hpp"
 
@@ -33,12 +31,6 @@ class Execution : public Interface {
   [[nodiscard]] virtual std::int64_t state() const = 0;
   /// Of all halos so far; nothing where there are none.
   virtual common::HaloSums halo_sums() { return {}; }
-  /// What else there is to say of the timed part `lap` with so many steps.
-  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
-      double /*steps*/) const {
-    return {};
-  }
   /// What a reader of the result should know.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -12,8 +12,6 @@ namespace {
 /// Tags of what goes down and up.
 enum Tag : std::uint8_t { kDown = 0, kUp = 1 };
 
-std::uint64_t first_mark(std::size_t place) { return mixed_bits((place + 1) * kRandomStep); }
-
 }  // namespace
 
 Halo::Halo(const runtime::Context& context, const Problem& problem, const Part& part, std::size_t rows,
@@ -38,7 +36,7 @@ std::unique_ptr<Halo::Side> Halo::side(const runtime::Context& context, bool is_
   const std::size_t room = bytes * neighbours_.size();
   const device::Queue queue = context.device().queue();
   std::vector<std::uint64_t> marks(pitch_ * neighbours_.size());
-  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = first_mark(i % pitch_);
+  for (std::size_t i = 0; i < marks.size(); ++i) marks[i] = common::first_mark(i % pitch_);
   auto made = std::make_unique<Side>(Side{.kernel = context.replications(1, is_sent ? kPack : kUnpack),
                                           .marks = context.buffer(marks.size() * sizeof(std::uint64_t)),
                                           .memory = transport_->allocate(room)});
@@ -105,7 +103,7 @@ std::vector<unsigned long long> Halo::folded(const device::Queue& queue, const S
     auto sum = static_cast<std::uint64_t>(messages[n].tag);
     for (std::size_t i = 0; i < pitch_; ++i) {
       const std::uint64_t mark = marks[n * pitch_ + i];
-      if (has_exchanged_ && mark == first_mark(i)) ++unchanged;
+      if (has_exchanged_ && mark == common::first_mark(i)) ++unchanged;
       sum = mixed_bits(sum + kRandomStep) ^ mark;
     }
     sums[static_cast<std::size_t>(std::ranges::find(ranks, neighbours_[n].rank) - ranks.begin())] += sum;

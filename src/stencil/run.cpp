@@ -85,10 +85,6 @@ class GridBenchmark final : public runtime::Benchmark {
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     return step_metrics(context_, *application_, part_);
   }
-  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    return execution_->derive(laps, "steps", static_cast<double>(problem_.steps));
-  }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 
  private:

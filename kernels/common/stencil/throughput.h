@@ -13,16 +13,9 @@
 // among.
 #define FM_UNEVEN 32
 
-// What a launch works on.
-typedef struct {
-  __global const scalar* state;
-  __global scalar* after;
-  __global const fm_kind* kinds;
-  uint columns, rows, pitch, ghost_rows;
-} fm_grid;
-
-static inline size_t fm_row_of(const fm_grid grid, int row) {
-  return (size_t)(row + (int)grid.ghost_rows) * grid.pitch + FM_SIDE;
+// The place of a row's first cell among all cells.
+static inline size_t fm_row_of(int row, uint ghost_rows, uint pitch) {
+  return (size_t)(row + (int)ghost_rows) * pitch + FM_SIDE;
 }
 
 static inline fm_constants fm_constants_at(__global const scalar* constants) {
@@ -94,7 +87,6 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
                       const uint rows, const uint pitch, const uint ghost_rows, const uint band_rows,
                       const uint tile_columns, const uint steps, const uint begin_state) {
   if (trouble[0] <= (int)begin_state) return;
-  const fm_grid grid = {state, after, kinds, columns, rows, pitch, ghost_rows};
   const fm_constants all = fm_constants_at(constants);
   const int count = (int)steps;
   const int begin = (int)(get_global_id(0) * band_rows);
@@ -112,7 +104,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
         if (row < begin - beyond || row >= end + beyond) continue;
         fm_window window;
         window.is_special = 0;
-        const size_t here = fm_row_of(grid, row) + left;
+        const size_t here = fm_row_of(row, ghost_rows, pitch) + left;
         window.kinds_here = kinds + here;
         window.kinds_below = window.kinds_here - pitch;
         window.kinds_above = window.kinds_here + pitch;
@@ -160,9 +152,8 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   const int row = (int)(get_global_id(0) / in_row);
   if (column >= (int)columns || row >= (int)rows) return;
   const int is_over = trouble[0] <= (int)begin_state;
-  const fm_grid grid = {state, after, kinds, columns, rows, pitch, ghost_rows};
   const fm_constants all = fm_constants_at(constants);
-  const size_t here = fm_row_of(grid, row) + column;
+  const size_t here = fm_row_of(row, ghost_rows, pitch) + column;
   const size_t numbers = (size_t)(row + (int)ghost_rows) * pitch * FM_FIELDS + FM_SIDE + column;
   fm_window window;
   window.field = pitch;

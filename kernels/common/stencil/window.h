@@ -21,20 +21,10 @@
 #ifndef FABRICMARK_STENCIL_WINDOW_H
 #define FABRICMARK_STENCIL_WINDOW_H
 
-#if !defined(FM_ON_HOST)
-#if !defined(FM_CPU) || defined(FM_STREAMED)
+#if defined(FM_STREAMED)
 #define WIDTH 1
-#else
-#if VECTOR_BYTES == 16 && defined(FM_NEEDS_DOUBLE)
-#define WIDTH 2
-#elif VECTOR_BYTES == 16 || (VECTOR_BYTES == 32 && defined(FM_NEEDS_DOUBLE))
-#define WIDTH 4
-#elif VECTOR_BYTES == 32 || defined(FM_NEEDS_DOUBLE)
-#define WIDTH 8
-#else
-#define WIDTH 16
-#endif
-#endif
+#elif !defined(FM_ON_HOST)
+#include "common/width.h"
 #endif
 
 #include "common/numbers.h"

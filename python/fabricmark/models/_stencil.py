@@ -69,8 +69,8 @@ class Stencil:
         return self.rates(one, parameters["data_type"])
 
     def predict(
-        self, parameters: Mapping, board: Board, ranks: int, network: Network | None,
-        bitstream: Bitstream | None,
+        self, parameters: Mapping, board: Board, ranks: int, *, measurements=(),
+        network: Network | None = None, bitstream: Bitstream | None = None,
     ) -> list[Prediction]:  # fmt: skip
         """Cell steps a second of all ranks, and what that is in GB/s and GFLOP/s; of a ring what is lost.
 

@@ -27,14 +27,11 @@ device::Buffer buffer_of(const runtime::Context& context, const device::Queue& q
   return buffer;
 }
 
-/// What the marks of a message begin with: element by element, the same at both ends.
-std::uint64_t first_mark(std::size_t place) { return mixed_bits((place + 1) * kRandomStep); }
-
 device::Buffer first_marks(const runtime::Context& context, const device::Queue& queue,
                            const std::vector<std::size_t>& sizes) {
   std::vector<std::uint64_t> marks;
   for (const std::size_t size : sizes) {
-    for (std::size_t i = 0; i < size; ++i) marks.push_back(first_mark(i));
+    for (std::size_t i = 0; i < size; ++i) marks.push_back(common::first_mark(i));
   }
   device::Buffer buffer = context.buffer(marks.size() * sizeof(std::uint64_t));
   buffer.write(queue, marks.data(), buffer.bytes());
@@ -148,7 +145,7 @@ common::HaloSums Halo::sums(const device::Queue& queue) const {
       std::uint64_t sum = 0;
       for (std::size_t i = 0; i < count; ++i) {
         const std::uint64_t mark = marks[first + i];
-        if (has_exchanged_ && mark == first_mark(i)) ++sums.unchanged;
+        if (has_exchanged_ && mark == common::first_mark(i)) ++sums.unchanged;
         sum = mixed_bits(sum + kRandomStep) ^ mark;
       }
       of_neighbours.push_back(sum);

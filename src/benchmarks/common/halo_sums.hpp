@@ -1,8 +1,10 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
+#include "base/random_bits.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::common {
@@ -17,6 +19,9 @@ struct HaloSums {
   /// Of what nobody has added anything to, though messages went: a kernel that keeps no sums.
   std::size_t unchanged = 0;
 };
+
+/// What the marks of a message begin with: place by place, the same at both ends.
+inline std::uint64_t first_mark(std::size_t place) { return mixed_bits((place + 1) * kRandomStep); }
 
 /// Whether each rank used what its neighbours packed, word for word, in the whole run. Collective.
 runtime::Verdict halo_verdict(runtime::Communicator& ranks, const HaloSums& own);
