@@ -182,15 +182,15 @@ TEST(CreditLinkEpochs, ManyBadHeadersBeginOne) {
   sync.header.type = Header::Type::kSync;
   sync.header.ack = true;
   sync.header.freed = 512;
-  end.step({.received = &sync});
+  end.step({}, &sync);
   EXPECT_TRUE(end.is_up());
   Flit bad;
   bad.first = true;
-  for (int i = 0; i < 15; ++i) end.step({.received = &bad});
+  for (int i = 0; i < 15; ++i) end.step({}, &bad);
   for (int i = 0; i < 4096; ++i) end.step({});
-  for (int i = 0; i < 15; ++i) end.step({.received = &bad});
+  for (int i = 0; i < 15; ++i) end.step({}, &bad);
   EXPECT_TRUE(end.is_up());
-  end.step({.received = &bad});
+  end.step({}, &bad);
   EXPECT_FALSE(end.is_up());
   EXPECT_EQ(end.epoch(), 1);
 }
@@ -228,9 +228,9 @@ TEST(CreditLinkQuiet, CyclesThatAreLeftOutChangeNothing) {
       flit.header.type = event < 3 ? Header::Type::kSync : Header::Type::kPacket;
       flit.header.ack = true;
       flit.header.freed = event < 3 ? 100 : 0;
-      if (event == 2 || draw() % 16 == 0) input.received = &flit;
-      const LinkEnd::Output a = stepped.step(input);
-      const LinkEnd::Output b = jumping.step(input);
+      const Flit* const received = event == 2 || draw() % 16 == 0 ? &flit : nullptr;
+      const LinkEnd::Output a = stepped.step(input, received);
+      const LinkEnd::Output b = jumping.step(input, received);
       ASSERT_EQ(a.sent == nullptr, b.sent == nullptr);
       if (a.sent != nullptr) {
         ASSERT_EQ(a.sent->is_header, b.sent->is_header);

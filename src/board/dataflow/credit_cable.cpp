@@ -204,18 +204,14 @@ class CreditCable::End final : public Decision, public Frames::Sink {
   void step(std::uint64_t cycle) {
     end_.leave_out(cycle - next_);
     next_ = cycle;
-    Flit received;
+    const bool hears = !inbox_.empty() && inbox_.front().cycle <= cycle;
     LinkEnd::Input input;
-    if (!inbox_.empty() && inbox_.front().cycle <= cycle) {
-      received = inbox_.front().flit;
-      inbox_.pop_front();
-      input.received = &received;
-    }
     input.source_valid = !offers_.empty() && offers_.front() <= cycle;
     input.source_word = offered_;
     input.sink_ready = takes_flit();
     input.wire_ready = cycle >= wire_free_;
-    const LinkEnd::Output output = end_.step(input);
+    const LinkEnd::Output output = end_.step(input, hears ? &inbox_.front().flit : nullptr);
+    if (hears) inbox_.pop_front();
     ++next_;
     if (output.sent != nullptr && input.wire_ready) {
       send({cycle + cost_.latency, *output.sent});

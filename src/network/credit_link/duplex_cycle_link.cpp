@@ -10,16 +10,23 @@ namespace {
 
 constexpr unsigned kHeaderBits = 128;
 
-bool is_data(const Flit* flit) { return flit != nullptr && !flit->first; }
-
 }  // namespace
 
 Wire::Wire(unsigned width_bits, std::size_t latency, const Disturbance& disturbance)
-    : slots_(latency),
+    : latency_(latency),
+      slots_(latency),
       width_bits_(width_bits),
       disturbance_(disturbance),
       disturbs_(disturbance.frame_loss > 0 || disturbance.bit_error > 0 || !disturbance.losses.empty()),
       draw_(disturbance.seed) {}
+
+void Wire::disturb(Slot& slot) {
+  if (slot.flit.first) is_losing_ = loses_frame();
+  slot.is_there = !is_losing_;
+  if (slot.is_there && disturbance_.bit_error > 0 &&
+      std::bernoulli_distribution(disturbance_.bit_error)(draw_))
+    flip_a_bit(slot.flit);
+}
 
 bool Wire::loses_frame() {
   const bool is_told = disturbance_.losses.contains(frames_++);
@@ -51,16 +58,10 @@ void Wire::put(const Flit* flit) {
   slot.is_there = flit != nullptr;
   if (flit != nullptr) {
     slot.flit = *flit;
-    if (disturbs_) {
-      if (flit->first) is_losing_ = loses_frame();
-      slot.is_there = !is_losing_;
-      if (slot.is_there && disturbance_.bit_error > 0 &&
-          std::bernoulli_distribution(disturbance_.bit_error)(draw_))
-        flip_a_bit(slot.flit);
-    }
+    if (disturbs_) disturb(slot);
     if (slot.is_there && is_data(flit)) ++data_flits_;
   }
-  at_ = at_ + 1 == slots_.size() ? 0 : at_ + 1;
+  at_ = at_ + 1 == latency_ ? 0 : at_ + 1;
 }
 
 std::uint32_t NumberedWords::crc(std::uint32_t before, std::uint64_t word) const {
@@ -88,17 +89,10 @@ bool DuplexCycleLink::is_at_rest() const {
   return is_up() && std::ranges::all_of(ends_, is_quiet) && std::ranges::all_of(wires_, &Wire::is_empty);
 }
 
-DuplexCycleLink::Cycle DuplexCycleLink::step(LinkEnd::Input first, LinkEnd::Input second) {
-  first.received = wires_[1].out();
-  second.received = wires_[0].out();
-  const Cycle cycle{{ends_[0].step(first), ends_[1].step(second)}};
-  const std::array<bool, 2> ready{first.wire_ready, second.wire_ready};
-  for (std::size_t i = 0; i < 2; ++i) {
-    const Flit* const sent = cycle.ends[i].sent;
-    wires_[i].put(ready[i] ? sent : nullptr);
-    const Flit* const shown = ends_[i].shown();
-    shown_data_[i] = is_data(shown) ? 1 : 0;
-  }
+DuplexCycleLink::Cycle DuplexCycleLink::step(const LinkEnd::Input& first, const LinkEnd::Input& second) {
+  const Cycle cycle{{ends_[0].step(first, wires_[1].out()), ends_[1].step(second, wires_[0].out())}};
+  wires_[0].put(first.wire_ready ? cycle.ends[0].sent : nullptr);
+  wires_[1].put(second.wire_ready ? cycle.ends[1].sent : nullptr);
   ++now_;
   return cycle;
 }

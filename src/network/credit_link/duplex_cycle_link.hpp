@@ -40,9 +40,11 @@ class Wire {
     Flit flit;
     bool is_there = false;
   };
+  void disturb(Slot& slot);
   bool loses_frame();
   void flip_a_bit(Flit& flit);
 
+  std::size_t latency_;
   std::vector<Slot> slots_;
   std::size_t at_ = 0;
   std::uint32_t data_flits_ = 0;
@@ -81,8 +83,7 @@ class DuplexCycleLink {
   /// The ends of an undisturbed link, when they have found each other and nothing moves any more.
   static std::array<LinkEnd, 2> ends_at_rest(const LinkParameters& parameters, std::size_t latency);
 
-  /// One cycle, of which `received` of the inputs is the wires' to say.
-  Cycle step(LinkEnd::Input first, LinkEnd::Input second);
+  Cycle step(const LinkEnd::Input& first, const LinkEnd::Input& second);
 
   [[nodiscard]] const LinkEnd& end(std::size_t i) const { return ends_[i]; }
   /// The wire from end `i`.
@@ -91,7 +92,7 @@ class DuplexCycleLink {
   [[nodiscard]] std::uint64_t now() const { return now_; }
   /// Data flits that end `i` has sent and the other has not received.
   [[nodiscard]] std::uint32_t under_way(std::size_t i) const {
-    return wires_[i].data_flits() + shown_data_[i];
+    return wires_[i].data_flits() + (is_data(ends_[i].shown()) ? 1 : 0);
   }
   [[nodiscard]] bool is_up() const { return ends_[0].is_up() && ends_[1].is_up(); }
   /// Whether both are up and know each other's present epoch, so that their totals belong together.
@@ -106,7 +107,6 @@ class DuplexCycleLink {
   std::size_t latency_;
   std::array<LinkEnd, 2> ends_;
   std::array<Wire, 2> wires_;
-  std::array<std::uint32_t, 2> shown_data_{};
   std::uint64_t now_ = 0;
 };
 

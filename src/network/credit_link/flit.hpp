@@ -17,6 +17,8 @@ struct Flit {
   bool error = false;  ///< the lower layer knows that it is damaged
 };
 
+inline bool is_data(const Flit* flit) { return flit != nullptr && !flit->first; }
+
 /// The bytes of words, for the CRC over the payload.
 class Payloads {
  public:

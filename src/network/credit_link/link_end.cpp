@@ -13,7 +13,7 @@ LinkEnd::LinkEnd(const LinkParameters& parameters, const Payloads* payloads)
       queue_(parameters_.transmit_flits),
       receive_(parameters_.receive_flits) {}
 
-LinkEnd::Output LinkEnd::step(const Input& input) {
+LinkEnd::Output LinkEnd::step(const Input& input, const Flit* received) {
   Output output;
   output.source_ready = takes_word();
   output.sink_valid = has_word();
@@ -37,7 +37,7 @@ LinkEnd::Output LinkEnd::step(const Input& input) {
   if (input.sink_ready && output.sink_valid) take_place();
   if (window_ > 0) --window_;
   if (window_ == 0) errors_ = 0;
-  if (input.received != nullptr && input.link_up && state_ != State::kDown) receive(*input.received);
+  if (received != nullptr && input.link_up && state_ != State::kDown) receive(*received);
   end_cycle(was_up_ && !input.link_up);
   was_up_ = input.link_up;
   return output;
@@ -65,7 +65,7 @@ void LinkEnd::send(bool link_up) {
       if (packets_ > 0 && may_leave(queue_[queue_read_])) {
         send_header(queue_[queue_read_], false);
         left_ = queue_[queue_read_].length;
-        queue_read_ = after(queue_read_, queue_.size());
+        queue_read_ = after(queue_read_, parameters_.transmit_flits);
         --packets_;
         state_ = State::kData;
         return;
@@ -126,7 +126,7 @@ void LinkEnd::send_data() {
   flit.is_header = flit.first = flit.error = false;
   flit.last = left_ == 1;
   has_flit_ = true;
-  transmit_read_ = after(transmit_read_, transmit_.size());
+  transmit_read_ = after(transmit_read_, parameters_.transmit_flits);
   --waiting_;
   if (!is_draining_) ++sent_;
   if (--left_ > 0) return;
@@ -137,7 +137,7 @@ void LinkEnd::send_data() {
 void LinkEnd::packetise(const Input& input, bool accepts) {
   if (accepts) {
     transmit_[transmit_write_] = input.source_word;
-    transmit_write_ = after(transmit_write_, transmit_.size());
+    transmit_write_ = after(transmit_write_, parameters_.transmit_flits);
     ++waiting_;
     ++open_;
     ++counters_.words_in;
@@ -157,7 +157,7 @@ void LinkEnd::close_packet(bool last, std::uint8_t tail) {
                           .last = last,
                           .tail = tail,
                           .crc = open_crc_};
-  queue_write_ = after(queue_write_, queue_.size());
+  queue_write_ = after(queue_write_, parameters_.transmit_flits);
   ++packets_;
   begins_frame_ = last;
   open_ = idle_ = open_crc_ = 0;
@@ -166,7 +166,7 @@ void LinkEnd::close_packet(bool last, std::uint8_t tail) {
 // Receiving.
 
 void LinkEnd::take_place() {
-  receive_read_ = after(receive_read_, receive_.size());
+  receive_read_ = after(receive_read_, parameters_.receive_flits);
   --fill_;
   ++freed_;
   if (parameters_.fault == LinkFault::kFreedTwice) ++freed_;
@@ -265,7 +265,7 @@ void LinkEnd::receive_data(const Flit& flit) {
   } else if (due_ > 0 || parameters_.fault != LinkFault::kTailDropped) {
     const bool is_last = due_ == 0 && head_.last;
     receive_[receive_write_] = {flit.word, is_last, is_last ? head_.tail : full_tail_};
-    receive_write_ = after(receive_write_, receive_.size());
+    receive_write_ = after(receive_write_, parameters_.receive_flits);
     ++fill_;
     if (parameters_.commits_packets) ++unseen_;
     counters_.most_received = std::max(counters_.most_received, fill_);

@@ -25,7 +25,6 @@ class LinkEnd {
     bool link_up = true;
     std::uint8_t source_tail = 0;  ///< bytes of a last word - 1
     std::uint64_t source_word = 0;
-    const Flit* received = nullptr;
   };
   struct Output {
     bool source_ready = false;
@@ -41,8 +40,8 @@ class LinkEnd {
   /// parameters that cannot work.
   explicit LinkEnd(const LinkParameters& parameters, const Payloads* payloads = nullptr);
 
-  /// One cycle.
-  Output step(const Input& input);
+  /// One cycle, in which `received` comes off the wire.
+  Output step(const Input& input, const Flit* received = nullptr);
   static constexpr std::uint64_t kForEver = std::numeric_limits<std::uint64_t>::max();
   /// How many next cycles change nothing that anybody sees if nothing comes in and nothing is taken: until a
   /// time-out, a keep-alive or a SYNC, or for ever.
@@ -114,7 +113,7 @@ class LinkEnd {
   void take_back();
   void end_cycle(bool link_fell);
   void begin_epoch(bool link_fell);
-  std::uint32_t after(std::uint32_t place, std::size_t size) const {
+  static std::uint32_t after(std::uint32_t place, std::uint32_t size) {
     return place + 1 == size ? 0 : place + 1;
   }
 
