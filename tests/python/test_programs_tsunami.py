@@ -21,11 +21,14 @@ def program(tmp_path_factory):
     return on_a_device(tmp_path_factory, "tsunami")
 
 
+def through_boards(folder, system):
+    return ("--variant", "dataflow", "--transport", "channels", "--system", exported(folder, system))
+
+
 @pytest.fixture(scope="module")
 def ring(tmp_path_factory):
     """Options of a cascade through boards."""
-    system = exported(tmp_path_factory.mktemp("systems"), "noctua1")
-    return ("--variant", "dataflow", "--transport", "channels", "--system", system)
+    return through_boards(tmp_path_factory.mktemp("systems"), "noctua1")
 
 
 def digest(done):
@@ -45,6 +48,22 @@ def test_all_kernels_ranks_and_boards_give_the_same_bits(program, ring, case, ed
         (*ring, "--ranks", 3, "--cascaded", 2, "--cascaded-on-first", 1, "--pipelines", 2),
     ):
         assert digest(program.valid(*words, *more)) == of_usual, more
+
+
+@pytest.mark.parametrize(
+    "benchmark, boards, pipelines",
+    [
+        ("lbm", 4, 2),
+        ("tsunami", 2, 1),
+        *(pytest.param(b, 8, n, marks=FULL) for b in ("lbm", "tsunami") for n in (1, 4)),
+    ],
+)
+def test_frames_over_switches_give_the_same_bits(tmp_path_factory, benchmark, boards, pipelines):
+    any_program = on_a_device(tmp_path_factory, benchmark)
+    switches = through_boards(tmp_path_factory.mktemp("systems"), "leaf_spine")
+    words = (*SHORT, *EXACT, "--pipelines", pipelines, "--cascaded", 1)
+    of_ring = digest(any_program.valid(*words, *switches, "--ranks", boards))
+    assert of_ring == digest(any_program.valid(*SHORT, *EXACT))
 
 
 @FULL

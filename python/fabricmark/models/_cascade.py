@@ -15,12 +15,14 @@ from math import ceil, inf
 
 from fabricmark.models import Board, Prediction
 from fabricmark.models._missing import MissingValue
-from fabricmark.models.machine import Bitstream, Network
+from fabricmark.models._network import hop_seconds, mean_spine_seconds
+from fabricmark.models.machine import DIRECT, Bitstream, Network
 
 INPUTS = (
     "bitstream.clock", "bitstream.pipeline_depth", "bitstream.cell_bytes", "bitstream.link_cycles",
-    "bitstream.fitted.link_bandwidth", "bitstream.fitted.element_operations", "network.links.bandwidth",
-    "network.latency", "board.memory.bank_bandwidth",
+    "bitstream.fitted.link_bandwidth", "bitstream.fitted.element_operations", "board.memory.bank_bandwidth",
+    "network.links.bandwidth", "network.links.width", "network.latency", "network.start_latency",
+    "network.switch_latency", "network.switch_ports", "network.cable_latency",
 )  # fmt: skip
 STEPS = {"operation": "steps"}
 PUBLISHED = {**STEPS, "operations": "as published"}
@@ -118,22 +120,28 @@ def of_design(
     hz = board["clock"]
     if bitstream is None:
         raise MissingValue("bitstream.pipeline_depth")
-    link, cycles = _link(hz, network, bitstream) if boards > 1 else (inf, 0.0)
-    return Cascade(
+    one = Cascade(
         parameters["pipelines"], parameters["cascaded"], boards, hz, bitstream["cell_bytes"],
-        bitstream["pipeline_depth"], cells, board["memory.bank_bandwidth"], link, cycles,
+        bitstream["pipeline_depth"], cells, board["memory.bank_bandwidth"],
     )  # fmt: skip
+    return one if boards == 1 else _linked(one, network, bitstream)
 
 
-def _link(hz: float, network: Network | None, bitstream: Bitstream) -> tuple[float, float]:
-    """Its bandwidth [B/s] and its cycles: those that the design's figures follow from, else the network's."""
+def _linked(one: Cascade, network: Network | None, bitstream: Bitstream) -> Cascade:
+    """With links: those that the design's figures follow from where it has cables of its own, else the
+    network's, which takes a word of cells in whole flits.
+    """
     if network is None:
         raise MissingValue("network.links.bandwidth")
-    own, cycles = bitstream.get("fitted.link_bandwidth"), bitstream.get("link_cycles")
-    return (
-        network["links.bandwidth"] if own is None else own,
-        round(network["latency"] * hz) if cycles is None else cycles,
-    )
+    own = bitstream if network.kind == DIRECT else {}
+    link, cycles = own.get("fitted.link_bandwidth"), own.get("link_cycles")
+    if link is None:
+        word = one.pipelines * one.cell_bytes
+        width = network.get("links.width") or word
+        link = network["links.bandwidth"] * word / (ceil(word / width) * width)
+    if cycles is None:
+        cycles = round((hop_seconds(network) + mean_spine_seconds(network, one.boards)) * one.hz)
+    return replace(one, link=link, link_cycles=cycles)
 
 
 def predict(

@@ -77,6 +77,12 @@ def spine_seconds(network: Network, devices):
     return np.where(np.asarray(devices) > ports // 2, 2 * (network["switch_latency"] + cable), 0.0)
 
 
+def mean_spine_seconds(network: Network, devices: int) -> float:
+    """The same on average over a ring of devices, which leaves each leaf once [s]."""
+    leaf = (network.get("switch_ports") or 0) // 2
+    return float(spine_seconds(network, devices)) * -(-devices // leaf) / devices if leaf else 0.0
+
+
 def link_seconds(message_bytes, network: Network, links):
     """Time of one message over so many links of a device at once [s] (Meyer 2024, eq. 4.3 with i = 1).
 

@@ -91,6 +91,7 @@ void Channel::take(End& end) {
   if (is_link_) return;
   // A FIFO memory: a word is seen, and a place free, in the cycle after.
   (&end == &writer_ ? timing_.latency : timing_.back_latency) = kernel.cycle;
+  if (&end == &writer_) timing_.latency += kernel.cycle * static_cast<Time>(timing_.pipeline);
 }
 
 void Channel::release(const Kernel& kernel) {

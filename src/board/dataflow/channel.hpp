@@ -27,6 +27,7 @@ struct ChannelTiming {
   Time latency = 0;       ///< from a word's leaving to its arrival, beside word_time
   Time back_latency = 0;  ///< from a word's being taken to the place's being free for its sender
   unsigned cycles = 1;    ///< of a link's clock, that a word by itself takes
+  unsigned pipeline = 0;  ///< of a FIFO: cycles of its kernels from a word's being written to its place in it
 };
 
 /// What a channel has carried.

@@ -34,7 +34,7 @@ class CascadeExecution final : public Execution {
         kept_(cascade_.own) {
     for (std::size_t i = 0; i <= cascade_.own; ++i) {
       const std::string name = i < cascade_.own ? fmt::format("cells to element {}", i) : "cells that leave";
-      between_.push_back(std::make_unique<fm::stream<Word>>(name.c_str()));
+      between_.push_back(std::make_unique<fm::stream<Word>>(name.c_str(), i > 0 ? arithmetic_cycles() : 0));
     }
     if (context.ranks().size() > 1) {
       const std::size_t bytes = cascade_.cell_bytes * PIPELINES;
@@ -93,6 +93,11 @@ class CascadeExecution final : public Execution {
   [[nodiscard]] std::vector<std::string> notes() const override { return {cascade_.note()}; }
 
  private:
+  /// Of an element: what it takes beside the row and the word that it waits for.
+  [[nodiscard]] unsigned arithmetic_cycles() const {
+    const double waits = static_cast<double>(problem_.columns / PIPELINES) + 1;
+    return static_cast<unsigned>(std::max(1.0, cascade_.pipeline_cycles - waits));
+  }
   template <typename Body>
   void each(const Body& body) {
     for (std::size_t row = 0; row < part_.rows; ++row) {
@@ -111,11 +116,10 @@ class CascadeExecution final : public Execution {
     const auto in_row = static_cast<unsigned int>(problem_.columns / PIPELINES);
     const fm_stream_shape shape{in_row, static_cast<unsigned int>(problem_.rows), problem_.edge_kind};
     const unsigned int words = shape.in_row * shape.rows;
-    const dataflow::Start element{.depth = std::max(1.0, cascade_.pipeline_cycles - (in_row + 1))};
     for (std::size_t i = 0; i < cascade_.own; ++i) {
       const fm_turns turns{static_cast<unsigned int>(cascade_.first + i),
                            static_cast<unsigned int>(cascade_.all), count, passes};
-      host.start(fmt::format("element {}", i), element, fm_element_kernel<PIPELINES, computes>, *between_[i],
+      host.start(fmt::format("element {}", i), {}, fm_element_kernel<PIPELINES, computes>, *between_[i],
                  *between_[i + 1], kept_[i].data(), shape, turns, constants_, &troubles[i]);
     }
     const bool is_first = context_.ranks().is_root();
@@ -128,7 +132,8 @@ class CascadeExecution final : public Execution {
       host.start("from_link", {}, fm_pass_on<PIPELINES, computes>, from_->in, *back, all, &marks_.received);
     }
     if (!is_first) return;
-    const dataflow::Start memory{.memory_bytes = static_cast<double>(words) *
+    // One half of the banks is read from, the other one written to.
+    const dataflow::Start memory{.memory_bytes = 2.0 * static_cast<double>(words) *
                                                  static_cast<double>(cascade_.cell_bytes) * PIPELINES};
     device::Events after;
     for (unsigned int pass = 0; pass < passes; ++pass) {

@@ -1,0 +1,81 @@
+"""The modelled clock of cascades through boards beside eq. 3.8 of Mondigo 2020: over the ring of the thesis
+and over the switches that it plans. A pass each, as passes are alike."""
+
+import json
+
+import pytest
+from fabricmark import systems
+from fabricmark.models import _cascade
+from fabricmark.systems import export
+from stream_program import on_a_device
+
+pytestmark = pytest.mark.programs
+
+LARGE, FLOW = (2581, 2879), (720, 240)
+WIDE = (2582, 2878)  # rows of whole words of two cells
+# The ring's equation has its printed inputs; how much of a packet is data is printed for no switch.
+RING, SWITCHES = ("arria10_ring", "published"), ("leaf_spine", "fitted")
+
+
+def full(*row):
+    return pytest.param(*row, marks=pytest.mark.full)
+
+
+def described(folder, named, bitstream, cells, boards):
+    """(the cascade of the equation, the exported system with as many boards, seconds of a start)"""
+    name, profile = named
+    system = systems.load(name, profile)
+    ids = (part for part in system.parts if "/" in part)  # in the order of the bitstreams
+    chosen = dict(zip(ids, system.bitstreams, strict=True))[bitstream]
+    made = _cascade.of_design(
+        chosen.parameters,
+        cells,
+        boards,
+        system.board_with(chosen, boards),
+        system.networks["channels"],
+        chosen,
+    )
+    document = json.loads(export.text(name, profile))
+    document["topology"][0]["most_devices"] = max(boards, document["topology"][0]["most_devices"])
+    file = folder / "system.json"
+    file.write_text(json.dumps(document))
+    starts = document["devices"][0]["values"].get("launch_seconds", {"value": 0})
+    return made, file, starts["value"]
+
+
+@pytest.mark.parametrize(
+    "bitstream, grid, system, boards",
+    [
+        ("lbm", FLOW, RING, 4),
+        ("lbm_2", FLOW, RING, 2),
+        ("lbm_4", FLOW, RING, 1),
+        ("lbm", FLOW, SWITCHES, 4),
+        ("tsunami", (2581, 256), SWITCHES, 2),
+        *(full("lbm", FLOW, RING, boards) for boards in (1, 2, 8, 16)),
+        *(full("lbm_2", FLOW, RING, boards) for boards in (1, 8, 16)),
+        *(full("lbm_4", FLOW, RING, boards) for boards in (8, 16)),
+        *(full(bits, FLOW, SWITCHES, 16) for bits in ("lbm", "lbm_2", "lbm_4")),
+        *(full("tsunami", LARGE, RING, boards) for boards in (1, 2, 4, 8, 16)),
+        *(full("tsunami_wide", WIDE, RING, boards) for boards in (1, 2, 8, 16)),
+        full("tsunami", LARGE, SWITCHES, 4),
+        full("tsunami_wide", WIDE, SWITCHES, 4),
+    ],
+)
+def test_the_clock_is_as_the_equation(tmp_path_factory, bitstream, grid, system, boards):
+    """Which also stretches the time through a pipeline's arithmetic where cells are waited for: the clock
+    does not, and may be faster by so much."""
+    benchmark, cells = bitstream.split("_")[0], grid[0] * grid[1]
+    named = f"de5a_net_stream/{bitstream}"
+    made, file, start = described(tmp_path_factory.mktemp("system"), system, named, cells, boards)
+    steps = made.cascaded * boards
+    done = on_a_device(tmp_path_factory, benchmark).run(
+        "--timing-only", "--system", file, "--bitstream-id", named, "--ranks", boards,
+        "--columns", grid[0], "--rows", grid[1], "--steps", steps, timeout=120,
+    )  # fmt: skip
+    assert done.code == 0, done.errors
+    [rate] = [one["best"] for one in done.document["measurements"] if one["name"] == "cell_steps"]
+    seconds = cells * steps / (rate * 1e6) - start
+    of_equation = cells * steps / made.rate
+    unstretched = (made.words / (1 - made.stall) + made.latency) / made.hz
+    print(f"{seconds / of_equation - 1:.2%} of eq. 3.8")
+    assert 0.98 * unstretched < seconds < 1.02 * of_equation
