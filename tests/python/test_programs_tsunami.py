@@ -66,6 +66,12 @@ def test_frames_over_switches_give_the_same_bits(tmp_path_factory, benchmark, bo
     assert of_ring == digest(any_program.valid(*SHORT, *EXACT))
 
 
+def test_a_credit_link_needs_flits(program, tmp_path):
+    ring = through_boards(tmp_path, "arria10_ring")
+    error = one_error(program.run(*SHORT, *ring, "--ranks", 2, "--flow", "credit-link"))
+    assert "only says how many bytes a second" in error and "links.width" in error
+
+
 @FULL
 @pytest.mark.parametrize("benchmark", ["lbm", "tsunami"])
 @pytest.mark.parametrize("pipelines", [1, 2, 4])

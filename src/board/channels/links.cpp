@@ -38,6 +38,10 @@ std::unique_ptr<board::KernelLinks> make_links(const runtime::Context& context,
   const auto of_system = system.link.flow.credit_link;
   system.link.flow = network::flow_settings(context.parameters().text("flow"));
   system.link.flow.credit_link = system.link.flow.credit_link.or_else(of_system);
+  if (system.link.flow.kind == Kind::kCreditLink && system.link.width_bytes <= 1)
+    throw bad_use(
+        "a credit link sends flits, and the system only says how many bytes a second its links take",
+        "leave out --flow, or describe links.width and links.clock of the network");
   if (system.frames) use_frames(system);
   return std::make_unique<board::DirectLinks>(context, system, joining);
 }
