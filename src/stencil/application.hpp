@@ -13,6 +13,7 @@
 #include "runtime/benchmark.hpp"
 #include "runtime/context.hpp"
 #include "stencil/part.hpp"
+#include "stencil/recorder.hpp"
 
 namespace fabricmark::stencil {
 
@@ -47,6 +48,11 @@ class Application : public Interface {
   virtual std::vector<std::string> notes(runtime::Communicator& /*ranks*/, const Part& /*part*/,
                                          const std::vector<double>& /*end*/) const {
     return {};
+  }
+  /// What it writes of runs; null: nothing.
+  [[nodiscard]] virtual std::unique_ptr<Recorder> recorder(const runtime::Context& /*context*/,
+                                                           const Part& /*part*/) const {
+    return nullptr;
   }
 };
 

@@ -30,6 +30,7 @@ class GridBenchmark final : public runtime::Benchmark {
         problem_(application_->problem()),
         part_(checked_part(kind)),
         execution_(kind.make(context, problem_, part_)),
+        recorder_(application_->recorder(context, part_)),
         steps_(context, *application_, part_, *execution_, next_row),
         windows_(ranks_, steps_, context.repetitions(), 0, problem_.steps),
         start_(start_of(problem_, part_)) {}
@@ -40,8 +41,14 @@ class GridBenchmark final : public runtime::Benchmark {
     if (initial_.empty()) initial_ = execution_->read();  // as the device's numbers hold it
   }
   void execute(runtime::Laps& laps) override {
+    Recorder* const recorder = repetition_ < 0 ? nullptr : recorder_.get();  // none of a warm-up
+    if (recorder != nullptr) laps.aside([&] { recorder->begin(initial_); });
+    steps_.record(recorder, &laps);
     windows_.run(laps, "steps", repetition_);
-    laps.aside([&] { end_ = execution_->read(); });
+    laps.aside([&] {
+      end_ = execution_->read();
+      if (recorder != nullptr) recorder->end(end_);
+    });
   }
 
   void inject(const runtime::Fault& fault) override {
@@ -124,6 +131,7 @@ class GridBenchmark final : public runtime::Benchmark {
   const Problem& problem_;
   Part part_;
   std::unique_ptr<Execution> execution_;
+  std::unique_ptr<Recorder> recorder_;
   GridSteps steps_;
   runtime::StepWindows windows_;
   std::vector<double> start_;

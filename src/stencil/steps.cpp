@@ -38,10 +38,20 @@ void GridSteps::begin(const std::vector<double>& state, std::uint64_t bits) {
   execution_.write(state, offset_of(bits, problem_.steps));
 }
 
+void GridSteps::record(Recorder* recorder, runtime::Laps* laps) {
+  recorder_ = recorder;
+  laps_ = laps;
+}
+
 void GridSteps::advance(std::int64_t to) {
-  execution_.advance(step_, to - step_);
-  step_ = to;
-  check();
+  while (step_ < to) {
+    const std::int64_t wanted = recorder_ == nullptr ? Recorder::kNever : recorder_->next(step_);
+    const std::int64_t end = std::min(to, wanted);
+    execution_.advance(step_, end - step_);
+    step_ = end;
+    check();
+    if (end == wanted) laps_->pause([&] { recorder_->take(end, execution_.read()); });
+  }
 }
 
 void GridSteps::restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) {

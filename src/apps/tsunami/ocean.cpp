@@ -5,8 +5,12 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <memory>
+#include <string_view>
 #include <vector>
 
+#include "apps/tsunami/grid_file.hpp"
+#include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/random_bits.hpp"
 
@@ -109,6 +113,45 @@ Shape shape_of(const std::string& name, const Scale& scale) {
   return ocean(scale);
 }
 
+std::string digest_of(const GridFile& grid) {
+  const auto bytes = [](const std::vector<double>& values) {
+    return std::string_view(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(double));
+  };
+  return content_digest(std::string(bytes(grid.depth)).append(bytes(grid.elevation)));
+}
+
+std::shared_ptr<const GridFile> checked_grid(const std::string& file, const std::string& name,
+                                             const stencil::Problem& problem) {
+  auto grid = std::make_shared<const GridFile>(read_grid(file));
+  if (grid->size.columns != problem.columns || grid->size.rows != problem.rows) {
+    throw bad_use(fmt::format("the depths '{}' have {} x {} cells, and the grid {} x {}", file,
+                              grid->size.columns, grid->size.rows, problem.columns, problem.rows),
+                  "leave out --columns and --rows, or cut it anew with `fabricmark bathymetry`");
+  }
+  if (name == "wave" || name == "shelf") {
+    throw bad_use(fmt::format("--case {} has depths of its own", name),
+                  "leave out --depths, or use --case ocean, hump or lake");
+  }
+  if (name == "ocean" && grid->elevation.empty()) {
+    throw bad_use(fmt::format("'{}' has no variable 'elevation' for the water at the start", file),
+                  "give `fabricmark bathymetry` an earthquake, or use --case hump or lake");
+  }
+  return grid;
+}
+
+/// Depths of a file, and in the case `ocean` its water, too; else that of `own`.
+Shape shape_of_file(const std::shared_ptr<const GridFile>& grid, const std::string& name, const Shape& own) {
+  Shape shape = own;
+  shape.depth = [grid](const Place& place) {
+    return grid->depth[place.row * grid->size.columns + place.column];
+  };
+  if (name != "ocean") return shape;
+  shape.elevation = [grid](const Place& place) {
+    return grid->elevation[place.row * grid->size.columns + place.column];
+  };
+  return shape;
+}
+
 /// Of a wave to the east over one depth: each height travels at its own speed (Riemann), until the wave
 /// breaks.
 double travelled(const Scale& scale, const Place& place, double seconds) {
@@ -126,25 +169,8 @@ double travelled(const Scale& scale, const Place& place, double seconds) {
   return elevation_at(from);
 }
 
-}  // namespace
-
-Ocean make_ocean(const runtime::Parameters& parameters) {
-  Ocean made;
-  made.problem = stencil::problem_of(parameters, {"elevation", "speed to the east", "speed to the north",
-                                                  "depth", "largest elevation", "arrival"});
-  stencil::Problem& problem = made.problem;
-  problem.edge_kind = parameters.text("edges") == "open" ? kOpen : kLand;
-  made.spacing = parameters.number("spacing");
-  made.threshold = parameters.number("threshold");
-  const std::string& name = parameters.text("case");
-  made.is_at_rest = name == "lake";
-  const Scale scale{.depth = parameters.number("depth"),
-                    .height = parameters.number("height"),
-                    .columns = static_cast<double>(problem.columns),
-                    .rows = static_cast<double>(problem.rows),
-                    .spacing = made.spacing};
-  const Shape shape = shape_of(name, scale);
-  const double least = parameters.number("least_depth");
+/// Where there is water of what is deep enough.
+void fill_problem(stencil::Problem& problem, const Shape& shape, double least) {
   problem.kind = [depth = shape.depth, least](const Place& place) -> std::uint8_t {
     return depth(place) < least ? kLand : kWater;
   };
@@ -158,21 +184,70 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
     numbers[kLargest] = numbers[kElevation];
     numbers[kArrival] = 0;
   };
+}
+
+/// The deepest water, and the highest one at the start where a file says.
+struct Extremes {
+  double deepest = 0;
+  double highest = 0;
+};
+
+Extremes extremes_of(const stencil::Problem& problem, const Shape& shape, double least) {
+  Extremes found;
   for (std::size_t row = 0; row < problem.rows; ++row) {
-    for (std::size_t column = 0; column < problem.columns; ++column)
-      made.deepest = std::max(made.deepest, shape.depth({column, row}));
+    for (std::size_t column = 0; column < problem.columns; ++column) {
+      const double depth = shape.depth({column, row});
+      found.deepest = std::max(found.deepest, depth);
+      if (depth >= least) found.highest = std::max(found.highest, shape.elevation({column, row}));
+    }
   }
-  if (made.deepest < least) {
+  if (found.deepest < least) {
     throw bad_use(fmt::format("there is no water of --least-depth {} m", least),
-                  "use less of it, or more --depth");
+                  "use less of it, or deeper water");
   }
-  made.dt = parameters.number("cfl") * made.spacing / std::sqrt(kGravity * (made.deepest + scale.height));
+  return found;
+}
+
+}  // namespace
+
+Ocean make_ocean(const runtime::Parameters& parameters) {
+  Ocean made;
+  made.problem = stencil::problem_of(parameters, {"elevation", "speed to the east", "speed to the north",
+                                                  "depth", "largest elevation", "arrival"});
+  stencil::Problem& problem = made.problem;
+  problem.edge_kind = parameters.text("edges") == "open" ? kOpen : kLand;
+  made.dx = made.dy = parameters.number("spacing");
+  made.threshold = parameters.number("threshold");
+  const std::string& name = parameters.text("case");
+  made.is_at_rest = name == "lake";
+  const Scale scale{.depth = parameters.number("depth"),
+                    .height = parameters.number("height"),
+                    .columns = static_cast<double>(problem.columns),
+                    .rows = static_cast<double>(problem.rows),
+                    .spacing = made.dx};
+  Shape shape = shape_of(name, scale);
+  double height = scale.height;
+  const double least = parameters.number("least_depth");
+  const std::string& file = parameters.text("depths");
+  if (file != "none") {
+    const std::shared_ptr<const GridFile> grid = checked_grid(file, name, problem);
+    shape = shape_of_file(grid, name, shape);
+    made.dx = grid->dx;
+    made.dy = grid->dy;
+    made.digest = digest_of(*grid);
+    made.degrees = grid->degrees;
+  }
+  fill_problem(problem, shape, least);
+  const Extremes extremes = extremes_of(problem, shape, least);
+  made.deepest = extremes.deepest;
+  if (file != "none" && name == "ocean") height = extremes.highest;
+  made.dt = parameters.number("cfl") * std::min(made.dx, made.dy) /
+            std::sqrt(kGravity * (made.deepest + height));
   if (name == "wave") {
     made.solution = [scale](const Place& place, double seconds) { return travelled(scale, place, seconds); };
   }
-  const double half = made.dt / (2 * made.spacing);
-  const double most = made.spacing / made.dt;
-  problem.constants = {half, half, kGravity, 1 / (16 * kGravity), made.threshold, most, most};
+  problem.constants = {made.dt / (2 * made.dx), made.dt / (2 * made.dy), kGravity,           1 / (16 * kGravity),
+                       made.threshold,          made.dx / made.dt,       made.dy / made.dt};
   return made;
 }
 

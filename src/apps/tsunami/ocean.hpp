@@ -1,6 +1,9 @@
 #pragma once
 
+#include <array>
 #include <functional>
+#include <optional>
+#include <string>
 
 #include "runtime/parameters.hpp"
 #include "stencil/problem.hpp"
@@ -15,13 +18,17 @@ enum Kind : std::uint8_t { kWater, kLand, kOpen };
 /// A case, in metres and seconds.
 struct Ocean {
   stencil::Problem problem;
-  double spacing = 0;
+  double dx = 0;  ///< from a column to the next
+  double dy = 0;
   double deepest = 0;
   double dt = 0;
   double threshold = 0;
   bool is_at_rest = false;
   /// What the elevation is after so many seconds; empty where nothing says.
   std::function<double(const stencil::Place& place, double seconds)> solution{};
+  /// Of depths from a file: their digest, and what degrees the outer edges have (GridFile).
+  std::string digest{};
+  std::optional<std::array<double, 4>> degrees{};
 };
 
 inline constexpr double kGravity = 9.80665;

@@ -3,8 +3,14 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "apps/tsunami/grid_file.hpp"
 #include "apps/tsunami/ocean.hpp"
+#include "apps/tsunami/run_files.hpp"
+#include "base/error.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
 
@@ -19,7 +25,9 @@ constexpr double kOperations = 156;
 class Tsunami final : public stencil::Application {
  public:
   explicit Tsunami(const runtime::Context& context)
-      : parameters_(context.parameters()), ocean_(make_ocean(parameters_)) {}
+      : parameters_(context.parameters()), ocean_(make_ocean(parameters_)) {
+    require_same_depths(context.ranks());
+  }
 
   [[nodiscard]] const stencil::Problem& problem() const override { return ocean_.problem; }
   [[nodiscard]] double operations() const override { return kOperations; }
@@ -75,16 +83,34 @@ class Tsunami final : public stencil::Application {
     largest = ranks.all_reduce_max_number(largest);
     const double share = ranks.all_reduce_sum(reached) / ranks.all_reduce_sum(water);
     std::vector<std::string> notes{
-        fmt::format("{} x {} cells of {:.6g} m, deepest {:.6g} m, {:.6g} s in steps of {:.6g} s",
-                    ocean_.problem.columns, ocean_.problem.rows, ocean_.spacing, ocean_.deepest, seconds,
+        fmt::format("{} x {} cells of {}, deepest {:.6g} m, {:.6g} s in steps of {:.6g} s",
+                    ocean_.problem.columns, ocean_.problem.rows, cell_words(), ocean_.deepest, seconds,
                     ocean_.dt),
         fmt::format("largest elevation {:.6g} m; the wave has come to {:.3g} % of the water", largest,
                     100 * share)};
+    if (!ocean_.digest.empty()) notes.push_back("digest of the depths: " + ocean_.digest);
     if (ocean_.solution) notes.push_back(error_note(ranks, part, end, seconds));
     return notes;
   }
+  [[nodiscard]] std::unique_ptr<stencil::Recorder> recorder(const runtime::Context& context,
+                                                            const stencil::Part& part) const override {
+    return run_files(context, ocean_, part);
+  }
 
  private:
+  /// Ranks on several hosts may find different files under a name.
+  void require_same_depths(runtime::Communicator& ranks) const {
+    const std::vector<std::string> digests = ranks.all_gather_texts(ocean_.digest);
+    const auto other = std::ranges::find_if(digests, [&](const auto& one) { return one != digests.front(); });
+    if (other == digests.end()) return;
+    throw bad_use(fmt::format("rank {} has other depths in '{}' than rank 0", other - digests.begin(),
+                              parameters_.text("depths")),
+                  "give all hosts the same file");
+  }
+  [[nodiscard]] std::string cell_words() const {
+    if (ocean_.dx == ocean_.dy) return fmt::format("{:.6g} m", ocean_.dx);
+    return fmt::format("{:.6g} x {:.6g} m", ocean_.dx, ocean_.dy);
+  }
   [[nodiscard]] std::string error_note(runtime::Communicator& ranks, const stencil::Part& part,
                                        const std::vector<double>& end, double seconds) const {
     double square = 0;
@@ -104,11 +130,37 @@ class Tsunami final : public stencil::Application {
   Ocean ocean_;
 };
 
+/// What an option of the command line says; empty where it is not given.
+std::string given(const std::vector<std::string>& words, std::string_view option) {
+  const std::string with_value = std::string(option) + "=";
+  for (std::size_t i = 0; i < words.size(); ++i) {
+    if (words[i].starts_with(with_value)) return words[i].substr(with_value.size());
+    if (words[i] == option && i + 1 < words.size()) return words[i + 1];
+  }
+  return {};
+}
+
+/// The command line with the columns and rows of the depths that it names, where it says none itself: what is
+/// compiled and allocated follows from these parameters. Depths that cannot be read are told of later.
+std::vector<std::string> with_size_of_depths(std::vector<std::string> words) {
+  const std::string file = given(words, "--depths");
+  if (file.empty() || file == "none") return words;
+  const std::optional<GridSize> size = size_of_grid(file);
+  if (!size) return words;
+  if (given(words, "--columns").empty()) words.push_back("--columns=" + std::to_string(size->columns));
+  if (given(words, "--rows").empty()) words.push_back("--rows=" + std::to_string(size->rows));
+  return words;
+}
+
 }  // namespace
 
 }  // namespace fabricmark::tsunami
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  return stencil::run<tsunami::Tsunami>(argc, argv, "tsunami");
+  std::vector<std::string> words = tsunami::with_size_of_depths({argv, argv + argc});
+  std::vector<char*> pointers;
+  for (std::string& word : words) pointers.push_back(word.data());
+  pointers.push_back(nullptr);
+  return stencil::run<tsunami::Tsunami>(static_cast<int>(words.size()), pointers.data(), "tsunami");
 }

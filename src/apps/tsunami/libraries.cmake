@@ -1,0 +1,1 @@
+target_link_libraries(fm_tsunami PRIVATE fabricmark_mesh)

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <vector>
+
+#include "base/interface.hpp"
+
+namespace fabricmark::stencil {
+
+/// What an application writes of a run beside its result. All calls are collective and not timed; states are
+/// of this rank's part.
+class Recorder : public Interface {
+ public:
+  static constexpr std::int64_t kNever = std::numeric_limits<std::int64_t>::max();
+
+  /// Before the first step of a run that counts: the state that it begins with.
+  virtual void begin(const std::vector<double>& state) = 0;
+  /// The first state after `step` that `take` wants; kNever: none.
+  [[nodiscard]] virtual std::int64_t next(std::int64_t step) const = 0;
+  virtual void take(std::int64_t step, const std::vector<double>& state) = 0;
+  /// The state after the last step, which `take` may have seen.
+  virtual void end(const std::vector<double>& state) = 0;
+};
+
+}  // namespace fabricmark::stencil
