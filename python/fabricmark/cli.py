@@ -20,6 +20,7 @@ from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build.command import build
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
+from fabricmark.grids import command as grids_command
 from fabricmark.inspect.command import inspect
 from fabricmark.measure import (
     calibrate,
@@ -497,6 +498,8 @@ def ab_command(
 systems_command.app.command("new")(new_system.new_command)
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
+app.command("bathymetry")(grids_command.bathymetry)
+app.command("maps")(grids_command.maps)
 app.command("build")(build)
 app.command("inspect")(inspect)
 app.command("validate")(validate)

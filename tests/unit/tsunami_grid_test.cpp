@@ -198,7 +198,8 @@ TEST_F(Grid, IsReadOrRefusedHoweverDamaged) {
     int refused = 0;
     for (int run = 0; run < kRuns; ++run) {
       std::string damaged = whole;
-      for (std::size_t i = 0; i < 1 + random() % 4; ++i) damaged[random() % header] = static_cast<char>(random());
+      for (std::size_t i = 0; i < 1 + random() % 4; ++i)
+        damaged[random() % header] = static_cast<char>(random());
       refused += refusal(damaged) == kNothing ? 0 : 1;
     }
     EXPECT_GT(refused, kRuns / 3);

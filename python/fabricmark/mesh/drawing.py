@@ -12,12 +12,14 @@ from fabricmark.mesh.arrays import KINDS, LAND, RIVER, SEA, Arrays
 
 if TYPE_CHECKING:
     import numpy
+    from PIL import Image
 
 PIXELS = 900
 FILM_PIXELS = 420
 FILM_DOTS_PER_INCH = 80
 FILM_COLOURS = 160
 FRAME_MILLISECONDS = 150
+MOST_FRAMES = 36
 DOTS_PER_INCH = 120
 WIDTH_INCHES = 8.0
 MOST_DRAWN_ELEMENTS = 30_000  # whose edges can be told apart
@@ -26,7 +28,7 @@ KIND_COLOURS = {LAND: "#5a3d1e", SEA: "#0072b2", RIVER: "#009e73"}
 
 @dataclass(frozen=True)
 class Frame:
-    """A snapshot: a value of each element, and when it was [s]."""
+    """A snapshot: a value of each element or cell, and when it was [s]."""
 
     seconds: float
     values: "numpy.ndarray"
@@ -42,7 +44,7 @@ def depth_picture(arrays: Arrays, title: str) -> bytes:
         figure.colorbar(shown, ax=axes, label="depth below still water [m]", shrink=0.85)
         _draw_edges(axes, arrays)
         _draw_boundary(axes, arrays)
-        return _png(figure, f"{title}: a map of {len(arrays.elements)} elements, coloured by depth")
+        return png(figure, f"{title}: a map of {len(arrays.elements)} elements, coloured by depth")
 
 
 def parts_picture(arrays: Arrays, part_of: "numpy.ndarray", title: str) -> bytes:
@@ -65,17 +67,17 @@ def parts_picture(arrays: Arrays, part_of: "numpy.ndarray", title: str) -> bytes
             mine = centres[part_of == part]
             place = mine[numpy.argmin(((mine - mine.mean(axis=0)) ** 2).sum(axis=1))]
             axes.annotate(str(part), place, ha="center", va="center", fontsize=8, weight="bold")
-        return _png(figure, f"{title}: a map of {len(colours)} parts")
+        return png(figure, f"{title}: a map of {len(colours)} parts")
 
 
 def field_picture(arrays: Arrays, frame: Frame, title: str, label: str) -> bytes:
     """One snapshot of a field as a PNG."""
     limit = _limit([frame])
-    with _figure(arrays, f"{title}, {hours(frame)}") as (figure, axes):
+    with _figure(arrays, f"{title}, {hours(frame.seconds)}") as (figure, axes):
         found = raster.make(arrays, PIXELS)
         _draw_field(figure, axes, found, frame, limit, label)
         _draw_boundary(axes, arrays)
-        return _png(figure, f"{title}, {hours(frame)}: a map of {label}")
+        return png(figure, f"{title}, {hours(frame.seconds)}: a map of {label}")
 
 
 def film(arrays: Arrays, frames: Sequence[Frame], title: str, label: str) -> bytes:
@@ -89,13 +91,18 @@ def film(arrays: Arrays, frames: Sequence[Frame], title: str, label: str) -> byt
         _draw_boundary(axes, arrays)
         for frame in frames:
             shown.set_data(found.image(frame.values))
-            axes.set_title(printable(f"{title}, {hours(frame)}"), fontsize=10)
+            axes.set_title(printable(f"{title}, {hours(frame.seconds)}"), fontsize=10)
             buffer = BytesIO()
             figure.savefig(buffer, format="png")
             drawn.append(Image.open(buffer).convert("RGB"))
             figure.set_layout_engine("none")  # nothing may move between frames
-    # One palette for all frames, else colours would flicker: that of the frame with the largest values.
-    strongest = max(range(len(frames)), key=lambda i: _limit(frames[i : i + 1]))
+    return animated(drawn, max(range(len(frames)), key=lambda i: _limit(frames[i : i + 1])))
+
+
+def animated(drawn: "Sequence[Image.Image]", strongest: int) -> bytes:
+    """Pictures as a GIF. One palette for all, else colours would flicker: that of the `strongest`."""
+    from PIL import Image
+
     palette = drawn[strongest].quantize(FILM_COLOURS, dither=Image.Dither.NONE)
     pictures = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in drawn]
     buffer = BytesIO()
@@ -106,9 +113,9 @@ def film(arrays: Arrays, frames: Sequence[Frame], title: str, label: str) -> byt
     return buffer.getvalue()
 
 
-def hours(frame: Frame) -> str:
+def hours(seconds: float) -> str:
     """When it was, in words."""
-    return f"{frame.seconds / 3600:.2f} h"
+    return f"{seconds / 3600:.2f} h"
 
 
 def part_colours(arrays: Arrays, part_of: "numpy.ndarray") -> "numpy.ndarray":
@@ -205,7 +212,8 @@ def _draw_boundary(axes, arrays: Arrays) -> None:
     axes.autoscale_view()
 
 
-def _png(figure, words: str) -> bytes:
+def png(figure, words: str) -> bytes:
+    """A figure, and what it shows in words for those who cannot see it."""
     buffer = BytesIO()
     figure.savefig(buffer, format="png", metadata={"Description": printable(words)})
     return buffer.getvalue()

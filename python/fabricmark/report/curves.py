@@ -8,9 +8,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
+from fabricmark.base.spread import thinned
 from fabricmark.report import families, run_tables, scales
 from fabricmark.report.groups import Group, Metric, field_text
-from fabricmark.report.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, thinned, wants_log
+from fabricmark.report.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, wants_log
 from fabricmark.results import figures, scaling
 
 MOST_PANELS = 24  # a benchmark, metric and axis

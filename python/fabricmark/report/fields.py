@@ -1,4 +1,4 @@
-"""Fields on meshes that runs have written: pictures, films and maps of parts for the page."""
+"""Fields on meshes and grids that runs have written: pictures, films and maps of parts for the page."""
 
 import json
 from base64 import b64encode
@@ -8,11 +8,14 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.spread import thinned
+from fabricmark.grids import drawing as maps
+from fabricmark.grids import run_fields
 from fabricmark.mesh import drawing
 from fabricmark.mesh.arrays import Arrays, load_array
-from fabricmark.mesh.drawing import Frame
+from fabricmark.mesh.drawing import MOST_FRAMES, Frame
 from fabricmark.report.groups import Group
-from fabricmark.report.plots import slug, thinned
+from fabricmark.report.plots import slug
 from fabricmark.report.tables import text
 from fabricmark.results import Result
 
@@ -20,7 +23,6 @@ PARAMETER = "fields"  # of runs that write a folder of them; its value, where th
 NONE = "none"
 FORMAT = "fabricmark-fields-1"
 MOST_GROUPS = 4  # a benchmark
-MOST_FRAMES = 36
 LABEL = "surface elevation [m]"
 
 
@@ -60,7 +62,11 @@ def folder_of(run: Result) -> Path | None:
     if not isinstance(value, str) or value in ("", NONE):
         return None
     places = [Path(value), run.path.parent / value, run.path.parent.parent / value]
-    return next((place for place in places if (place / "elements.npy").is_file()), None)
+    return next((place for place in places if _is_mesh(place) or run_fields.is_there(place)), None)
+
+
+def _is_mesh(folder: Path) -> bool:
+    return (folder / "elements.npy").is_file()
 
 
 def runs_with_fields(groups: Sequence[Group]) -> list[tuple[Group, Path]]:
@@ -80,7 +86,7 @@ def draw(groups: Sequence[Group]) -> Drawn:
     left = []
     for group, folder in found[:MOST_GROUPS]:
         try:
-            pictures += _of_folder(group, folder)
+            pictures += (_of_mesh if _is_mesh(folder) else _of_grid)(group, folder)
         except FabricmarkError as error:
             left.append(f"The fields of {group.label} are not drawn: {error}.")
     if len(found) > MOST_GROUPS:
@@ -95,7 +101,7 @@ def html(drawn: Drawn) -> str:
     figures = "".join(map(_figure, drawn.pictures))
     left = "".join(f'<p class="left">{text(line)}</p>' for line in drawn.left_out)
     count = "1 picture" if len(drawn.pictures) == 1 else f"{len(drawn.pictures)} pictures"
-    meaning = "<p>What the run computed, on its mesh; films show its snapshots one after another.</p>"
+    meaning = "<p>What the run computed, on its mesh or grid; films show its snapshots one after another.</p>"
     return (
         f"<details open><summary><h3>Fields</h3> <span>{count}</span></summary>{meaning}{left}"
         f'<div class="pictures">{figures}</div></details>'
@@ -142,18 +148,20 @@ def snapshots(folder: Path, elements: int) -> list[Frame]:
     return frames
 
 
-def _of_folder(group: Group, folder: Path) -> list[Picture]:
+def _of_mesh(group: Group, folder: Path) -> list[Picture]:
     arrays = Arrays.load(folder)
     frames = snapshots(folder, len(arrays.elements))
     name = group.benchmark
     drawn = []
     if len(frames) > 1:
         film = drawing.film(arrays, frames, name, LABEL)
-        title = f"surface elevation, {drawing.hours(frames[0])} to {drawing.hours(frames[-1])}"
+        title = (
+            f"surface elevation, {drawing.hours(frames[0].seconds)} to {drawing.hours(frames[-1].seconds)}"
+        )
         drawn.append(_picture(group, "film", f"{title}: film", "image/gif", film))
     if frames:
         last = drawing.field_picture(arrays, frames[-1], name, LABEL)
-        title = f"surface elevation after {drawing.hours(frames[-1])}"
+        title = f"surface elevation after {drawing.hours(frames[-1].seconds)}"
         drawn.append(_picture(group, "elevation", title, "image/png", last))
     parts = folder / "part_of.npy"
     if parts.is_file():
@@ -166,6 +174,25 @@ def _of_folder(group: Group, folder: Path) -> list[Picture]:
     elif not frames:
         shown = drawing.depth_picture(arrays, f"{name}: {len(arrays.elements)} elements")
         drawn.append(_picture(group, "mesh", f"mesh of {len(arrays.elements)} elements", "image/png", shown))
+    return drawn
+
+
+def _of_grid(group: Group, folder: Path) -> list[Picture]:
+    found = run_fields.load(folder)
+    name = group.benchmark
+    drawn = []
+    frames = found.frames(thinned(found.snapshots, MOST_FRAMES))
+    if len(frames) > 1:
+        title = (
+            f"surface elevation, {drawing.hours(frames[0].seconds)} to {drawing.hours(frames[-1].seconds)}"
+        )
+        drawn.append(_picture(group, "film", f"{title}: film", "image/gif", maps.film(found, frames, name)))
+    for what, title, picture in (
+        ("largest", "largest elevation", maps.largest_picture),
+        ("arrival", "arrival of the wave", maps.arrival_picture),
+        ("elevation", "surface elevation at the end", maps.elevation_picture),
+    ):
+        drawn.append(_picture(group, what, title, "image/png", picture(found, name)))
     return drawn
 
 

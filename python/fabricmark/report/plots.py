@@ -90,13 +90,6 @@ def wants_log(values: Sequence[float], ratio: float = LOG_FROM_RATIO) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) >= ratio
 
 
-def thinned(values: Sequence, most: int) -> list:
-    """At most `most` of the values, evenly spread, the first and the last among them."""
-    if len(values) <= most:
-        return list(values)
-    return [values[round(i * (len(values) - 1) / (most - 1))] for i in range(most)]
-
-
 def slug(*parts: object) -> str:
     """A file name of letters, digits and hyphens."""
     text = "-".join(str(part) for part in parts).lower()

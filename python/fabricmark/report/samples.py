@@ -4,10 +4,11 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fabricmark.base.spread import thinned
 from fabricmark.report import families, scales
 from fabricmark.report.curves import ticks
 from fabricmark.report.groups import Group, Metric
-from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug, thinned, wants_log
+from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug, wants_log
 
 MOST_POINTS = 2000  # a plot
 MOST_GROUPS = 24  # a benchmark

@@ -6,12 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.spread import thinned
 from fabricmark.report import fields
 from fabricmark.report.groups import Group
-from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug, thinned
+from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug
 
 COLUMNS = ("time_s", "station", "x_m", "y_m", "xi_m", "u_m_per_s", "v_m_per_s")
 # {column: (its name, its unit)}
@@ -25,6 +27,7 @@ MOST_POINTS = 500  # a curve
 MOST_DOTS = 80  # of a reference
 LAST_HOURS = 12.0  # over which the difference from a reference is told
 REFERENCE = "reference"
+Station = int | str  # its number, or its name
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Curve:
     values: Mapping[str, Sequence[float]]
 
 
-def read(path: Path) -> dict[int, Curve]:
+def read(path: Path) -> dict[Station, Curve]:
     """Curves by their station. Raises FabricmarkError (2) that names the line for what is no such file."""
     try:
         content = paths.content(path).decode()
@@ -46,11 +49,12 @@ def read(path: Path) -> dict[int, Curve]:
     rows = csv.reader(io.StringIO(content))
     if tuple(next(rows, ())) != COLUMNS:
         raise FabricmarkError(f"{path} has other columns than {', '.join(COLUMNS)}", "name a stations.csv")
-    found: dict[int, tuple[float, float, dict[str, list[float]]]] = {}
+    found: dict[Station, tuple[float, float, dict[str, list[float]]]] = {}
     for number, row in enumerate(rows, 2):
         try:
-            values = dict(zip(COLUMNS, map(float, row), strict=True))
-            station = int(row[1])
+            texts = dict(zip(COLUMNS, row, strict=True))
+            station = _station(texts.pop("station"))
+            values = {name: float(text) for name, text in texts.items()}
         except ValueError:
             values, station = {}, 0
         if not values or not all(map(math.isfinite, values.values())):
@@ -62,18 +66,27 @@ def read(path: Path) -> dict[int, Curve]:
             raise FabricmarkError(cause, "sort it by time")
         for name in ("time_s", *QUANTITIES):
             place[2].setdefault(name, []).append(values[name])
-    return {station: Curve(*place) for station, place in sorted(found.items())}
+    return {station: Curve(*place) for station, place in _sorted(found).items()}
+
+
+def _station(text: str) -> Station:
+    return int(text) if text.isdecimal() else text
+
+
+def _sorted(stations: Mapping[Station, Any]) -> dict[Station, Any]:
+    """Numbers before names."""
+    return dict(sorted(stations.items(), key=lambda item: (isinstance(item[0], str), item[0])))
 
 
 def plots(groups: Sequence[Group], reference: Path | None = None) -> list[Plot]:
     """A plot for each quantity and station, a line for each group. Raises FabricmarkError (2)."""
     known = read(reference) if reference is not None else {}
-    runs: dict[str, dict[int, Curve]] = {}
+    runs: dict[str, dict[Station, Curve]] = {}
     for group, folder in fields.runs_with_fields(groups):
         path = folder / "stations.csv"
         if path.is_file():
             runs[group.label] = read(path)
-    stations = sorted({station for curves in runs.values() for station in curves})
+    stations = list(_sorted({station: None for curves in runs.values() for station in curves}))
     return [
         _plot(groups[0].benchmark, column, station, runs, known.get(station))
         for column in QUANTITIES
@@ -96,8 +109,9 @@ def difference(curve: Curve, reference: Curve, column: str, hours: float) -> flo
 
 
 def _plot(
-    name: str, column: str, station: int, runs: Mapping[str, Mapping[int, Curve]], reference: Curve | None
-) -> Plot:
+    name: str, column: str, station: Station, runs: Mapping[str, Mapping[Station, Curve]],
+    reference: Curve | None,
+) -> Plot:  # fmt: skip
     quantity, unit = QUANTITIES[column]
     mine = {label: curves[station] for label, curves in runs.items() if station in curves}
     series = [

@@ -40,8 +40,7 @@ std::optional<std::array<double, 2>> pair_of(std::string_view text) {
   if (comma == std::string_view::npos) return std::nullopt;
   const std::array parts{trimmed(text.substr(0, comma)), trimmed(text.substr(comma + 1))};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto [end, failure] =
-        std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), found[i]);
+    const auto [end, failure] = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), found[i]);
     if (failure != std::errc{} || end != parts[i].data() + parts[i].size() || !std::isfinite(found[i]))
       return std::nullopt;
   }
@@ -91,8 +90,9 @@ std::optional<stencil::Place> nearest_water(const Ocean& ocean, const stencil::P
   std::int64_t best = 0;
   for (std::int64_t y = -kReach; y <= kReach; ++y) {
     for (std::int64_t x = -kReach; x <= kReach; ++x) {
-      const stencil::Place other{place.column + static_cast<std::size_t>(x),
-                                 place.row + static_cast<std::size_t>(y)};  // below 0 they are beyond the last
+      const stencil::Place other{
+          place.column + static_cast<std::size_t>(x),
+          place.row + static_cast<std::size_t>(y)};  // below 0 they are beyond the last
       if (other.column >= ocean.problem.columns || other.row >= ocean.problem.rows) continue;
       if (ocean.problem.kind(other) != kWater || (nearest && x * x + y * y >= best)) continue;
       nearest = other;
@@ -135,8 +135,9 @@ std::vector<Gauge> gauges_of(const std::string& text, const Ocean& ocean) {
       const std::optional<stencil::Place> water = nearest_water(ocean, gauge.place);
       throw bad_use(fmt::format("the gauge '{}' lies on land, in column {}, row {}", gauge.name,
                                 gauge.place.column, gauge.place.row),
-                    water ? fmt::format("the nearest water is {}:{},{}", gauge.name, water->column, water->row)
-                          : std::string("move it by more than 20 cells"));
+                    water
+                        ? fmt::format("the nearest water is {}:{},{}", gauge.name, water->column, water->row)
+                        : std::string("move it by more than 20 cells"));
     }
     gauges.push_back(gauge);
   }

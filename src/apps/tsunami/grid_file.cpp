@@ -95,9 +95,8 @@ double spacing_of(const NetCdf& file, std::size_t dimension, const char* what) {
 std::vector<double> cells_of(const NetCdf& file, const NetCdf::Variable& variable) {
   std::vector<double> values = file.numbers(variable);
   const std::optional<double> missing = variable.number("_FillValue");
-  const auto none = std::ranges::find_if(values, [&](double value) {
-    return !std::isfinite(value) || (missing && value == *missing);
-  });
+  const auto none = std::ranges::find_if(
+      values, [&](double value) { return !std::isfinite(value) || (missing && value == *missing); });
   if (none == values.end()) return values;
   const auto at = static_cast<std::size_t>(none - values.begin());
   const std::size_t columns = file.dimensions()[variable.dimensions[1]].length;

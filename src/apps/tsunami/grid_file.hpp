@@ -14,8 +14,8 @@ struct GridSize {
   std::size_t rows = 0;
 };
 
-/// Depths on a plane grid, as `fabricmark bathymetry` writes them: row by row from the south, in each from the
-/// west.
+/// Depths on a plane grid, as `fabricmark bathymetry` writes them: row by row from the south, in each from
+/// the west.
 struct GridFile {
   GridSize size{};
   double dx = 0;  ///< from a column to the next [m]

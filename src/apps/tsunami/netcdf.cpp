@@ -9,7 +9,19 @@ namespace fabricmark::tsunami {
 namespace {
 
 /// Of the specification.
-enum Type : std::uint32_t { kByte = 1, kChar, kShort, kInt, kFloat, kDouble, kUByte, kUShort, kUInt, kInt64, kUInt64 };
+enum Type : std::uint32_t {
+  kByte = 1,
+  kChar,
+  kShort,
+  kInt,
+  kFloat,
+  kDouble,
+  kUByte,
+  kUShort,
+  kUInt,
+  kInt64,
+  kUInt64
+};
 enum Tag : std::uint32_t { kDimensions = 10, kVariables = 11, kAttributes = 12 };
 
 std::size_t bytes_of(std::uint32_t type) {
@@ -165,7 +177,9 @@ std::string NetCdf::Variable::text(std::string_view of) const {
   return attribute == nullptr ? std::string() : attribute->text;
 }
 
-std::optional<double> NetCdf::Variable::number(std::string_view of) const { return number_of(attributes, of); }
+std::optional<double> NetCdf::Variable::number(std::string_view of) const {
+  return number_of(attributes, of);
+}
 
 NetCdf::NetCdf(std::string bytes) : bytes_(std::move(bytes)) {
   Header header(bytes_);

@@ -10,8 +10,9 @@
 
 namespace fabricmark::tsunami {
 
-/// A file in NetCDF's classic format ("CDF-1, -2 and -5" of its specification), which fits a page and asks for
-/// no library; NetCDF's own (4.9) crashes on damaged ones. Records, which grow along a dimension, are left out.
+/// A file in NetCDF's classic format ("CDF-1, -2 and -5" of its specification), which fits a page and asks
+/// for no library; NetCDF's own (4.9) crashes on damaged ones. Records, which grow along a dimension, are
+/// left out.
 class NetCdf {
  public:
   /// What is wrong with a file, as in "are cut".

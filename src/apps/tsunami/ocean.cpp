@@ -241,13 +241,14 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
   const Extremes extremes = extremes_of(problem, shape, least);
   made.deepest = extremes.deepest;
   if (file != "none" && name == "ocean") height = extremes.highest;
-  made.dt = parameters.number("cfl") * std::min(made.dx, made.dy) /
-            std::sqrt(kGravity * (made.deepest + height));
+  made.dt =
+      parameters.number("cfl") * std::min(made.dx, made.dy) / std::sqrt(kGravity * (made.deepest + height));
   if (name == "wave") {
     made.solution = [scale](const Place& place, double seconds) { return travelled(scale, place, seconds); };
   }
-  problem.constants = {made.dt / (2 * made.dx), made.dt / (2 * made.dy), kGravity,           1 / (16 * kGravity),
-                       made.threshold,          made.dx / made.dt,       made.dy / made.dt};
+  problem.constants = {made.dt / (2 * made.dx), made.dt / (2 * made.dy), kGravity,
+                       1 / (16 * kGravity),     made.threshold,          made.dx / made.dt,
+                       made.dy / made.dt};
   return made;
 }
 

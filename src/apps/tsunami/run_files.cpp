@@ -17,6 +17,7 @@ namespace fabricmark::tsunami {
 namespace {
 
 constexpr const char* kDescription = "grid.json";
+constexpr const char* kStations = "stations.csv";
 
 /// The next multiple of `every` behind a step; none for 0.
 std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
@@ -56,9 +57,9 @@ void RunFiles::write(const std::string& file, const Number& number) {
 void RunFiles::begin(const std::vector<double>& state) {
   curves_ = "time_s,station,x_m,y_m,xi_m,u_m_per_s,v_m_per_s\n";
   snapshots_.clear();
-  if (ranks_.is_root()) {  // a run that does not get to its end has none
+  if (ranks_.is_root()) {  // of an earlier run: one that does not get to its end has none
     std::error_code none;
-    std::filesystem::remove(folder_ / kDescription, none);
+    for (const char* file : {kDescription, kStations}) std::filesystem::remove(folder_ / file, none);
   }
   take(0, state);
 }
@@ -100,8 +101,9 @@ void RunFiles::record_gauges(std::int64_t step, const std::vector<double>& state
 void RunFiles::record_snapshot(std::int64_t step, const std::vector<double>& state) {
   const std::string name = fmt::format("elevation_{:08}.npy", step);
   write(name, [&](std::size_t cell) { return state[kElevation * part_.cells() + cell]; });
-  snapshots_ += fmt::format(R"({}    {{"file": "{}", "step": {}, "time_s": {:.17g}}})",
-                            snapshots_.empty() ? "" : ",\n", name, step, static_cast<double>(step) * ocean_.dt);
+  snapshots_ +=
+      fmt::format(R"({}    {{"file": "{}", "step": {}, "time_s": {:.17g}}})", snapshots_.empty() ? "" : ",\n",
+                  name, step, static_cast<double>(step) * ocean_.dt);
 }
 
 std::string RunFiles::description() const {
@@ -129,7 +131,7 @@ void RunFiles::end(const std::vector<double>& state) {
     return steps > 0 ? steps * ocean_.dt : std::numeric_limits<double>::quiet_NaN();
   });
   if (!ranks_.is_root()) return;
-  if (gauge_every_ > 0) write_atomically(folder_ / "stations.csv", curves_);
+  if (gauge_every_ > 0) write_atomically(folder_ / kStations, curves_);
   write_atomically(folder_ / kDescription, description());
 }
 
