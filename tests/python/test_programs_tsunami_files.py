@@ -1,0 +1,187 @@
+"""The real fm_tsunami with files: depths of `fabricmark bathymetry`, fields, snapshots and gauges."""
+
+import json
+import shutil
+from pathlib import Path
+
+import numpy
+import pytest
+from fabricmark.grids import cut, plane, run_fields
+from fabricmark.grids.cut import Wanted
+from fabricmark.report import stations
+from grid_samples import write_gebco
+from shallow_water_runs import note, verdicts
+from stream_program import mpirun, on_a_device, one_error
+
+pytestmark = pytest.mark.programs
+
+ONCE = ("--warmup", 0, "--repetitions", 1)
+EXACT = ("--exact", "true")
+GAUGES = "buoy:30,12;far@149.9,36;port@-218,38"  # 142 degrees east is also 218 west
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory):
+    return on_a_device(tmp_path_factory, "tsunami")
+
+
+def write_sea(path, lifted=True, columns=40, shift=0.0):
+    """Of 40 x 33 cells off a coast; the water is lifted in one place."""
+    source = write_gebco(path.with_name("gebco.nc"))
+    made = cut.cut(source, Wanted(longitude=(138, 150), latitude=(32, 40), columns=columns))
+    rows, columns = made.depth.shape
+    x, y = numpy.meshgrid(numpy.arange(columns), numpy.arange(rows))
+    elevation = 2 * numpy.exp(-(((x - 26) / 2) ** 2) - ((y - 16) / 2) ** 2)
+    plane.write(path, made.frame, made.depth + shift, elevation if lifted else None, "a test")
+    return path
+
+
+@pytest.fixture(scope="module")
+def sea(program):
+    return write_sea(program.folder / "sea.nc")
+
+
+def fields_of(program, name, *words, **how):
+    folder = program.folder / name
+    shutil.rmtree(folder, ignore_errors=True)
+    words = (*words, "--fields", folder) if "--repetitions" in words else (*words, *ONCE, "--fields", folder)
+    done = program.valid(*words, **how)
+    return done, folder
+
+
+def test_a_run_writes_what_it_computed(program, sea):
+    words = ("--depths", sea, "--steps", 60, "--snapshot-every", 20, "--gauges", GAUGES, "--gauge-every", 15)
+    done, folder = fields_of(program, "waves", *words)
+    parameters = done.document["parameters"]
+    assert (parameters["columns"], parameters["rows"]) == (40, 33)
+    found = run_fields.load(folder)
+    assert found.degrees == (138, 150, 32, 40)
+    frames = found.frames(found.snapshots)
+    assert [frame.seconds for frame in frames] == pytest.approx([found.seconds * i / 3 for i in range(4)])
+    assert 1.9 < frames[0].values.max() <= 2
+    assert (frames[3].values == found.elevation).all()
+    water = found.depth > 0
+    assert 0.2 < water.mean() < 0.95 and (found.elevation[~water] == 0).all()
+    highest = numpy.max([frame.values for frame in frames], axis=0)
+    assert (found.largest >= highest)[water].all()
+    # The wave goes out from where the water was lifted: it comes later the farther a place is.
+    along = found.arrival[16, 26:38]
+    assert (numpy.diff(along[numpy.isfinite(along)]) >= 0).all() and numpy.nanmax(
+        found.arrival
+    ) <= found.seconds
+    curves = stations.read(folder / run_fields.STATIONS)
+    assert list(curves) == ["buoy", "far", "port"]
+    cells = {"buoy": (30, 12), "far": (39, 16), "port": (13, 24)}
+    for name, (column, row) in cells.items():
+        curve = curves[name]
+        assert curve.values["time_s"] == pytest.approx([found.seconds * i / 4 for i in range(5)])
+        assert curve.x == pytest.approx((column + 0.5) * found.dx) and curve.y == pytest.approx(
+            (row + 0.5) * found.dy
+        )
+        assert curve.values["xi_m"][0] == pytest.approx(frames[0].values[row, column], abs=1e-7)
+        assert curve.values["xi_m"][4] == pytest.approx(found.elevation[row, column], abs=1e-7)
+    assert max(map(abs, curves["buoy"].values["u_m_per_s"])) > 0
+
+
+def test_all_ranks_write_the_same_files(program, sea):
+    words = (*EXACT, "--depths", sea, "--steps", 30, "--snapshot-every", 8, "--gauges", GAUGES)
+    _, alone = fields_of(program, "alone", *words)
+    for name, more, how in (
+        ("in one process", ("--ranks", 3), {}),
+        ("base", ("--variant", "base"), {}),
+        ("processes", (), {"launcher": mpirun(2)}),
+        ("often", ("--warmup", 1, "--repetitions", 2), {}),
+    ):
+        _, folder = fields_of(program, name, *words, *more, **how)
+        names = sorted(path.name for path in alone.iterdir())
+        assert sorted(path.name for path in folder.iterdir()) == names
+        for one in names:
+            assert (folder / one).read_bytes() == (alone / one).read_bytes(), (name, one)
+
+
+def test_recording_changes_no_bit(program, sea):
+    words = (*EXACT, "--depths", sea, "--steps", 30, *ONCE)
+    digest = r"digest of the cells: ([0-9a-f]{16})"
+    recorded, _ = fields_of(program, "recorded", *words, "--snapshot-every", 7)
+    assert note(program.valid(*words), digest)[1] == note(recorded, digest)[1]
+
+
+@pytest.mark.parametrize("data_type", ["float", "double"])
+def test_a_sea_of_a_file_stays_at_rest(program, sea, data_type):
+    done = program.valid("--depths", sea, "--case", "lake", "--steps", 500, "--data-type", data_type, *ONCE)
+    assert verdicts(done)["lake at rest"]["error"] == 0
+
+
+def test_a_file_on_several_lines_names_gauges(program, sea):
+    path = program.folder / "gauges.txt"
+    path.write_text("# two buoys\nnear : 30, 12\n\nfar @ 149.9, 36 # by degrees\n")
+    _, folder = fields_of(program, "lines", "--depths", sea, "--steps", 3, "--gauges", path)
+    assert list(stations.read(folder / run_fields.STATIONS)) == ["far", "near"]
+
+
+def test_a_run_that_fails_leaves_no_description_of_an_older_one(program, sea):
+    _, folder = fields_of(program, "older", "--depths", sea, "--steps", 3)
+    assert run_fields.is_there(folder)
+    words = ("--depths", sea, "--steps", 400, "--case", "hump", "--height", 100, "--cfl", 1)
+    done = program.run(*words, *ONCE, "--fields", folder, "--least-depth", 0.01)
+    assert done.code == 1 and not run_fields.is_there(folder)
+
+
+SHORT = ("--steps", 2, *ONCE)
+BAD = {
+    "nowhere": (("--depths", "nowhere.nc"), "cannot read the depths 'nowhere.nc'"),
+    "no grid": (("--depths", __file__), "are no NetCDF file"),
+    "other size": (("--columns", 41), "have 40 x 33 cells, and the grid 41 x 33; leave out --columns"),
+    "own depths": (("--case", "wave"), "--case wave has depths of its own"),
+    "no folder": (("--gauges", "buoy:30,12"), "nothing says where gauges and snapshots are to be written"),
+    "no snapshots": (("--snapshot-every", 2), "nothing says where gauges and snapshots are to be written"),
+    "on land": (("--fields", "f", "--gauges", "hill:0,16"), "in column 0, row 16; the nearest water is"),
+    "outside": (("--fields", "f", "--gauges", "off:40,1"), "outside of the 40 x 33 cells"),
+    "north": (("--fields", "f", "--gauges", "off@140,41"), "the gauge 'off' lies outside"),
+    "no place": (("--fields", "f", "--gauges", "buoy"), "which is no gauge"),
+    "no numbers": (("--fields", "f", "--gauges", "buoy:a,b"), "which has no two numbers"),
+    "halves": (("--fields", "f", "--gauges", "buoy:1.5,2"), "no whole numbers"),
+    "no name": (("--fields", "f", "--gauges", "a b:1,2"), "whose name has more than letters"),
+    "twice": (("--fields", "f", "--gauges", "a:30,12;a:31,12"), "--gauges names 'a' twice"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_one_line(program, sea, name):
+    words, said = BAD[name]
+    depths = () if "--depths" in words else ("--depths", sea)
+    done = program.run(*SHORT, *depths, *words)
+    assert done.code == 2
+    assert said in one_error(done)
+
+
+def test_more_bad_depths(program):
+    flat = write_sea(program.folder / "flat.nc", lifted=False)
+    assert "has no variable 'elevation'" in one_error(program.run(*SHORT, "--depths", flat))
+    land = write_sea(program.folder / "land.nc", shift=-20000)
+    assert "there is no water of --least-depth 10 m" in one_error(program.run(*SHORT, "--depths", land))
+    cut_off = program.folder / "cut.nc"
+    cut_off.write_bytes(land.read_bytes()[:6000])
+    assert "are cut" in one_error(program.run(*SHORT, "--depths", cut_off))
+    done = program.run(*SHORT, "--gauges", "a@140,30", "--fields", program.folder / "f")
+    assert "nothing says where the grid lies" in one_error(done)
+
+
+def test_hosts_with_different_files_are_refused(program):
+    """Of several hosts each may have a file of its own: here two processes in folders of their own."""
+    folders = [program.folder / name for name in ("one", "two")]
+    for number, folder in enumerate(folders):
+        folder.mkdir()
+        write_sea(folder / "sea.nc", shift=number)
+    words = ["--depths", "sea.nc", *map(str, SHORT)]
+    first, *launcher = mpirun(1)
+    second = [":", *launcher[-2:], "-wdir", str(folders[1]), str(program.program), *words]
+    done = program.start(*words, *second, launcher=[first, *launcher, "-wdir", folders[0]])
+    assert "rank 1 has other depths in 'sea.nc' than rank 0" in one_error(done)
+
+
+def test_the_description_says_what_grid_it_is(program, sea):
+    _, folder = fields_of(program, "described", "--columns", 20, "--rows", 10, "--steps", 2)
+    document = json.loads((Path(folder) / run_fields.DESCRIPTION).read_text())
+    assert document["degrees"] is None and document["dx_m"] == document["dy_m"] == 4000
+    assert run_fields.load(folder).depth.shape == (10, 20)
