@@ -3,6 +3,8 @@
 import json
 
 import numpy
+from fabricmark.grids import cut, plane
+from fabricmark.grids.cut import Wanted
 from scipy.io import netcdf_file
 
 
@@ -44,6 +46,18 @@ def write_gebco(path, west=130.0, east=160.0, south=25.0, north=50.0, spacing=0.
         path, longitude, latitude, values, code="h",
         standard_name="height_above_mean_sea_level", units="m", long_name="Elevation relative to sea level",
     )  # fmt: skip
+
+
+def write_sea(path, lifted=True, columns=40, shift=0.0, window=((138, 150), (32, 40))):
+    """A plane grid off a coast, of 40 x 33 cells; the water is lifted in one place. `shift`: of depths."""
+    source = write_gebco(path.with_name("gebco.nc"))
+    longitude, latitude = window
+    made = cut.cut(source, Wanted(longitude=longitude, latitude=latitude, columns=columns))
+    rows, columns = made.depth.shape
+    x, y = numpy.meshgrid(numpy.arange(columns), numpy.arange(rows))
+    elevation = 2 * numpy.exp(-(((x - 26) / 2) ** 2) - ((y - 16) / 2) ** 2)
+    plane.write(path, made.frame, made.depth + shift, elevation if lifted else None, "a test")
+    return path
 
 
 def write_run(folder, columns=24, rows=16, degrees=(140.0, 152.0, 32.0, 40.0), snapshots=3):

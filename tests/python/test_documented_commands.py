@@ -9,6 +9,7 @@ import subprocess
 import sys
 import zlib
 
+import grid_samples
 import log_samples
 import meshes
 import pytest
@@ -100,6 +101,8 @@ def clone(tmp_path_factory):
     for name in ("old.log", "new.log"):
         (folder / name).write_text(log_samples.LATENCY)
     meshes.write_stations(folder / "reference.csv")
+    grid_samples.write_sea(folder / "japan.nc", columns=280, window=((138, 152), (32, 44)))
+    grid_samples.write_run(folder / "waves")
     (folder / "my").mkdir()
     shutil.copy(REPOSITORY / "systems/noctua1.toml", folder / "my/system.toml")
     shutil.copy(REPOSITORY / "data/published/hpcc_fpga_2021.csv", folder / "OTHER.csv")

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import numpy
 import pytest
-from fabricmark.grids import cut, plane, run_fields
-from fabricmark.grids.cut import Wanted
+from fabricmark.grids import run_fields
 from fabricmark.report import stations
-from grid_samples import write_gebco
+from grid_samples import write_sea
 from shallow_water_runs import note, verdicts
 from stream_program import mpirun, on_a_device, one_error
 
@@ -23,17 +22,6 @@ GAUGES = "buoy:30,12;far@149.9,36;port@-218,38"  # 142 degrees east is also 218 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     return on_a_device(tmp_path_factory, "tsunami")
-
-
-def write_sea(path, lifted=True, columns=40, shift=0.0):
-    """Of 40 x 33 cells off a coast; the water is lifted in one place."""
-    source = write_gebco(path.with_name("gebco.nc"))
-    made = cut.cut(source, Wanted(longitude=(138, 150), latitude=(32, 40), columns=columns))
-    rows, columns = made.depth.shape
-    x, y = numpy.meshgrid(numpy.arange(columns), numpy.arange(rows))
-    elevation = 2 * numpy.exp(-(((x - 26) / 2) ** 2) - ((y - 16) / 2) ** 2)
-    plane.write(path, made.frame, made.depth + shift, elevation if lifted else None, "a test")
-    return path
 
 
 @pytest.fixture(scope="module")
