@@ -141,5 +141,7 @@ def _weights(found: Source, frame: Frame) -> tuple[resample.Weights, resample.We
     ):
         width = extent / cells / axis.spacing
         around = axis.around if axis is found.longitude else 0
-        made.append(resample.weights((start - axis.first) / axis.spacing, width, cells, axis.count, around))
+        made.append(
+            resample.weights((start - axis.first) / axis.spacing, width, cells, axis.count, around=around)
+        )
     return made[0], made[1]

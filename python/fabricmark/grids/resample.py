@@ -33,7 +33,7 @@ class Weights:
         return found
 
 
-def weights(start: float, width: float, cells: int, count: int, around: int = 0) -> Weights:
+def weights(start: float, width: float, cells: int, count: int, *, around: int = 0) -> Weights:
     """Of so many cells from `start` on, each `width` wide, in cells of the source, whose first goes from -0.5
     to 0.5. `around`: after how many the source repeats; else what lies beyond its ends is as they are."""
     from scipy.sparse import csr_array
