@@ -1,7 +1,7 @@
 """Maps of plane grids: depth, largest elevation, arrival of the wave, and films; land is grey."""
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
@@ -19,6 +19,7 @@ DOTS_PER_INCH, FILM_DOTS_PER_INCH = 120, 80
 MOST_PIXELS = 1600  # of a map's longer side: what is finer is thinned
 LAND = "#b8b2a7"
 COAST = "#4a463f"
+LIFTED, STILL = "#f6d9c4", "#eef3f7"  # water that an arrival is not told of
 SURE = 99.5  # percent of the water that the scale has room for; the rest has its last colour
 ISOCHRONES = 15  # at most
 STEPS_OF_MINUTES = (1, 2, 5, 10, 15, 20, 30, 60, 120, 180, 240, 360, 720)
@@ -87,12 +88,18 @@ def arrival_picture(found: RunFields, title: str) -> bytes:
     import numpy
 
     where = ground(found)
-    minutes = found.arrival / 60
-    most = float(numpy.nanmax(minutes)) if numpy.isfinite(minutes).any() else found.seconds / 60
+    has_come = numpy.isfinite(found.arrival) & (where.depth > 0)
+    first = float(found.arrival[has_come].min()) if has_come.any() else 0.0
+    lifted = has_come & (found.arrival <= first)  # with the first step, which is no wave that travels
+    minutes = numpy.where(lifted, numpy.nan, found.arrival) / 60
+    most = float(numpy.nanmax(minutes)) if (has_come & ~lifted).any() else found.seconds / 60
     each = isochrone_minutes(most)
     with _map(where, f"{title}: arrival of the wave, lines every {each} min") as (figure, axes):
-        label = "arrival after [min]"
-        _field(figure, axes, where, minutes, label, "viridis_r", 0, most, nothing="#eef3f7")
+        axes.set_facecolor(STILL)
+        _area(axes, where, where.depth <= 0, LAND)
+        _area(axes, where, lifted, LIFTED)
+        _field(figure, axes, where, minutes, "arrival after [min]", "viridis_r", 0, most)
+        _legend(axes, {"lifted at the start": LIFTED, "not reached": STILL})
         levels = list(numpy.arange(each, most, each))
         if levels:
             _lines(axes, where, minutes, levels, ["white"] * len(levels), "%g")
@@ -198,25 +205,32 @@ def _map(where: Ground, title: str, dots_per_inch: int = DOTS_PER_INCH) -> Itera
         yield figure, axes
 
 
+def _area(axes: Any, where: Ground, inside: "numpy.ndarray", colour: str) -> None:
+    """In one colour."""
+    import numpy
+    from matplotlib.colors import ListedColormap
+
+    axes.imshow(
+        _thinned(numpy.ma.masked_where(~inside, inside.astype(float))), origin="lower", extent=where.edges,
+        cmap=ListedColormap([colour]), aspect=axes.get_aspect(), interpolation="nearest", zorder=1,
+    )  # fmt: skip
+
+
+def _legend(axes: Any, colours: Mapping[str, str]) -> None:
+    from matplotlib.patches import Patch
+
+    patches = [Patch(facecolor=colour, edgecolor=COAST, label=name) for name, colour in colours.items()]
+    axes.legend(handles=patches, loc="lower right", fontsize=7, framealpha=0.8).set_zorder(7)
+
+
 def _field(
     figure: Any, axes: Any, where: Ground, values: "numpy.ndarray", label: str, colours: str, low: float,
-    high: float, nothing: str = LAND,
+    high: float,
 ) -> Any:  # fmt: skip
-    """Water in colours; `nothing`: that of water without a value."""
-    import numpy
-
+    """Water in colours, where it has a value."""
     aspect = axes.get_aspect()
-    land = numpy.ma.masked_where(where.depth > 0, numpy.zeros_like(where.depth))
     water = _masked(where, values)
     most = float(water.max()) if water.count() else high
-    if nothing != LAND:
-        axes.set_facecolor(nothing)
-        from matplotlib.colors import ListedColormap
-
-        axes.imshow(
-            _thinned(land), origin="lower", extent=where.edges, cmap=ListedColormap([LAND]), aspect=aspect,
-            interpolation="nearest", zorder=1,
-        )  # fmt: skip
     shown = axes.imshow(
         _thinned(water), origin="lower", extent=where.edges, cmap=colours, vmin=low, vmax=high, aspect=aspect,
         interpolation="nearest", zorder=2,

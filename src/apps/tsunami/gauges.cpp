@@ -74,8 +74,10 @@ Gauge gauge_of(const std::string& text, const Ocean& ocean) {
     throw no_gauge(text, "whose column and row are no whole numbers");
   }
   const auto [column, row] = *at;
-  if (!(column >= 0 && column < static_cast<double>(ocean.problem.columns) && row >= 0 &&
-        row < static_cast<double>(ocean.problem.rows))) {
+  const auto is_inside = [](double place, std::size_t length) {
+    return place >= 0 && place < static_cast<double>(length);
+  };
+  if (!is_inside(column, ocean.problem.columns) || !is_inside(row, ocean.problem.rows)) {
     throw bad_use(fmt::format("the gauge '{}' lies outside of the {} x {} cells", name, ocean.problem.columns,
                               ocean.problem.rows),
                   "name cells of the grid with --gauges");
