@@ -6,6 +6,7 @@ from pathlib import Path
 
 import numpy
 import pytest
+from charged_runs import exported
 from fabricmark.grids import run_fields
 from fabricmark.report import stations
 from grid_samples import write_sea
@@ -22,6 +23,13 @@ GAUGES = "buoy:30,12;far@149.9,36;port@-218,38"  # 142 degrees east is also 218 
 @pytest.fixture(scope="module")
 def program(tmp_path_factory):
     return on_a_device(tmp_path_factory, "tsunami")
+
+
+@pytest.fixture(scope="module")
+def ring(tmp_path_factory):
+    """Options of a cascade through boards, of which the first one has all cells."""
+    system = exported(tmp_path_factory.mktemp("systems"), "noctua1")
+    return ("--variant", "dataflow", "--transport", "channels", "--system", system)
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +79,13 @@ def test_a_run_writes_what_it_computed(program, sea):
     assert max(map(abs, curves["buoy"].values["u_m_per_s"])) > 0
 
 
-def test_all_ranks_write_the_same_files(program, sea):
+def test_all_ranks_write_the_same_files(program, ring, sea):
     words = (*EXACT, "--depths", sea, "--steps", 30, "--snapshot-every", 8, "--gauges", GAUGES)
     _, alone = fields_of(program, "alone", *words)
     for name, more, how in (
         ("in one process", ("--ranks", 3), {}),
         ("base", ("--variant", "base"), {}),
+        ("boards", (*ring, "--ranks", 3, "--pipelines", 2), {}),
         ("processes", (), {"launcher": mpirun(2)}),
         ("often", ("--warmup", 1, "--repetitions", 2), {}),
     ):
