@@ -149,6 +149,29 @@ def test_a_fault_dips_to_the_right_of_its_strike():
     assert earthquake.parsed(Fault, text + "0").lift(places[0] + 360, places[1]) == pytest.approx(to_east)
 
 
+def test_a_finite_fault_is_the_sum_of_its_parts(tmp_path):
+    """A fault of two halves, one behind the other along its strike, as a file."""
+    names = ("longitude", "latitude", "depth", "length", "width", "strike", "dip", "rake", "slip")
+    half = math.degrees(50 / 6371)
+    path = tmp_path / "faults.csv"
+    rows = [f"0,{north},20,{length},60,0,30,90,5" for north, length in ((half, 100), (-half, 100))]
+    path.write_text("\n".join([",".join(names), *rows]) + "\n")
+    near = numpy.meshgrid(numpy.linspace(-1, 1, 9), numpy.linspace(-1, 1, 9))
+    parts = sum(fault.lift(*near) for fault in earthquake.faults(str(path)))
+    pairs = zip(names, (0, 0, 20, 200, 60, 0, 30, 90, 5), strict=True)
+    (whole,) = earthquake.faults(",".join(f"{name}={value}" for name, value in pairs))
+    assert parts == pytest.approx(whole.lift(*near), abs=1e-3)
+    for content, said in (
+        ("", "has no faults"),
+        ("longitude,latitude\n1\n", "line 2 has 1 values for 2 names"),
+        ("longitude,latitude\n1,2\n", "line 2: .* has no depth"),
+        (",".join(names) + "\n0,0,1,100,60,0,30,90,5\n", "line 2: the fault's upper edge lies"),
+    ):
+        path.write_text(content)
+        with pytest.raises(FabricmarkError, match=said):
+            earthquake.faults(str(path))
+
+
 def test_a_hump_has_its_height():
     hump = earthquake.parsed(Hump, "longitude=-150,latitude=10,radius=100,height=3")
     assert float(hump.lift(numpy.array(210.0), numpy.array(10.0))) == 3

@@ -21,7 +21,8 @@ if TYPE_CHECKING:
 
 FAULT = (
     "An earthquake that lifts the water, after Okada (1985): longitude=,latitude=,depth= [km] of the fault's "
-    "middle, length=,width= [km], strike=,dip=,rake= [degrees], slip= [m]. May be repeated."
+    "middle, length=,width= [km], strike=,dip=,rake= [degrees], slip= [m]; or a CSV file of several with "
+    "these names. May be repeated."
 )
 HUMP = "A hump of water: longitude=,latitude=,radius= [km],height= [m]. May be repeated."
 
@@ -57,7 +58,7 @@ def bathymetry(
     picture: Annotated[Path | None, typer.Option(metavar="PNG", help="Also draw it into this file.")] = None,
 ) -> None:
     """Cut depths out of a NetCDF grid (GEBCO, ETOPO, ...) onto a plane one, with what lifts the water."""
-    sources: list[Fault | Hump] = [earthquake.parsed(Fault, text) for text in okada or []]
+    sources: list[Fault | Hump] = [one for text in okada or [] for one in earthquake.faults(text)]
     sources += [earthquake.parsed(Hump, text) for text in hump or []]
     wanted = Wanted(
         cut.range_of("--longitude", longitude), cut.range_of("--latitude", latitude), columns, rows,

@@ -1,9 +1,13 @@
 """What lifts the water: faults after Okada (1985), and humps."""
 
+import csv
+import io
 import math
 from dataclasses import MISSING, dataclass, fields
+from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
+from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.grids.plane import RADIUS
 
@@ -86,6 +90,37 @@ class Hump:
 
 
 Lifting = TypeVar("Lifting", Fault, Hump)
+
+
+def faults(text: str) -> list[Fault]:
+    """One, as `parsed` has it, or those of a CSV file whose first line has such names: a finite fault.
+
+    Raises FabricmarkError (2).
+    """
+    path = Path(text)
+    if "=" in text or not path.is_file():
+        return [parsed(Fault, text)]
+    try:
+        rows = list(csv.reader(io.StringIO(paths.content(path).decode())))
+    except (OSError, ValueError) as error:
+        why = getattr(error, "strerror", None) or error
+        raise FabricmarkError(f"cannot read {path}: {why}", "name a CSV file of faults") from error
+    found = []
+    for number, row in enumerate(rows[1:], 2):
+        if not row:
+            continue
+        try:
+            pairs = [f"{name}={value}" for name, value in zip(rows[0], row, strict=True)]
+            found.append(parsed(Fault, ",".join(pairs)))
+        except ValueError as error:
+            cause = f"{path}, line {number} has {len(row)} values for {len(rows[0])} names"
+            raise FabricmarkError(cause, "give each a value") from error
+        except FabricmarkError as error:
+            cause, _, remedy = str(error).rpartition("; ")
+            raise FabricmarkError(f"{path}, line {number}: {cause}", remedy) from error
+    if not found:
+        raise FabricmarkError(f"{path} has no faults", "write names in its first line, a fault in each other")
+    return found
 
 
 def parsed(kind: type[Lifting], text: str) -> Lifting:
