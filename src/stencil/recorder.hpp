@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 #include <vector>
 
 #include "base/interface.hpp"
@@ -21,6 +22,8 @@ class Recorder : public Interface {
   virtual void take(std::int64_t step, const std::vector<double>& state) = 0;
   /// The state after the last step, which `take` may have seen.
   virtual void end(const std::vector<double>& state) = 0;
+  /// What it has found.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
 }  // namespace fabricmark::stencil

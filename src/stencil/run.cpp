@@ -123,6 +123,7 @@ class GridBenchmark final : public runtime::Benchmark {
     notes_ = {windows_.note(), common::digest_note(ranks_, "the cells", sum)};
     std::ranges::copy(execution_->notes(), std::back_inserter(notes_));
     std::ranges::copy(application_->notes(ranks_, part_, end_), std::back_inserter(notes_));
+    if (recorder_) std::ranges::copy(recorder_->notes(), std::back_inserter(notes_));
   }
 
   const runtime::Context& context_;

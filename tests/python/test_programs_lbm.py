@@ -203,7 +203,18 @@ def test_every_kernel_finds_the_same_step_and_the_first_cell_is_named(program, m
 # Refusals -------------------------------------------------------------------------------------------------
 
 ON_BASE = ("--variant", "base")
+
+
+def test_vortices_leave_a_cylinder(program):
+    """A coarse one, five cells thick."""
+    words = ("--case", "cylinder", "--columns", 144, "--rows", 48, *ONCE, "--wake-every", 50)
+    done = program.valid(*words, "--steps", 20000)
+    assert 0.13 < float(note(done, r"Strouhal number ([\d.]+)")[1]) < 0.2
+    assert note(program.valid(*words, "--steps", 100), "no vortices pass")
+
+
 BAD = {
+    "wake of no cylinder": (("--wake-every", 10), "--wake-every 10 of --case cavity; choose --case cylinder"),
     "rows for the steps of a launch": (
         ("--rows", 30, "--ranks", 6),
         "a rank has 5 rows, and a launch of 6 steps needs as many",

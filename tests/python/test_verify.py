@@ -43,6 +43,11 @@ def test_the_centre_line_is_judged_beside_that_of_others():
     assert judged("cavity", said) == [False]
 
 
+def test_the_wake_is_judged_by_its_vortices_and_without_any_it_fails():
+    notes = ("Strouhal number 0.174", "Strouhal number 0.21", "no vortices pass behind the cylinder yet")
+    assert [judged("cylinder", {"notes": [note]}) for note in notes] == [[True], [False], [False]]
+
+
 def test_waves_and_lakes_are_judged():
     cases = _verification.of("tsunami")
     waves = [{"notes": [f"relative error of the elevation: L2 {one}"]} for one in (0.16, 0.04, 0.02)]

@@ -96,14 +96,15 @@ void couette(Case& of) {
 void cylinder(Case& of) {
   of.is_closed = false;
   const std::size_t last = of.problem.columns - 1;
-  const double x = static_cast<double>(of.problem.columns) / 6;
-  const double y =
-      static_cast<double>(of.problem.rows) / 2 + 0.5;  // not in the middle, so that vortices begin
-  const double radius = static_cast<double>(of.problem.rows) / 20;
+  const auto rows = static_cast<double>(of.problem.rows);
+  // Not in the middle, so that vortices begin.
+  const Cylinder round{static_cast<double>(of.problem.columns) / 6, rows / 2 + 0.5, rows / 20};
+  of.cylinder = round;
   of.problem.kind = [=](const Place& place) {
     if (place.column == 0) return kInflow;
     if (place.column == last) return kOutflow;
-    const bool is_inside = std::hypot(middle(place.column) - x, middle(place.row) - y) < radius;
+    const bool is_inside =
+        std::hypot(middle(place.column) - round.x, middle(place.row) - round.y) < round.radius;
     return is_inside ? kWall : kFluid;
   };
   const double speed = of.speed;

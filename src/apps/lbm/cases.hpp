@@ -13,6 +13,13 @@ namespace fabricmark::lbm {
 /// Kinds of cells, as in kernels/lbm/cell.h.
 enum Kind : std::uint8_t { kFluid, kWall, kMovingWall, kInflow, kOutflow, kNothing };
 
+/// Its middle, in cells from the corner of the grid.
+struct Cylinder {
+  double x = 0;
+  double y = 0;
+  double radius = 0;
+};
+
 /// A case, in units of cells and steps.
 struct Case {
   stencil::Problem problem;
@@ -20,6 +27,7 @@ struct Case {
   double speed = 0.1;
   double force_x = 0;
   bool is_closed = true;  ///< nothing flows in or out
+  std::optional<Cylinder> cylinder{};
   /// What the fluid does after so many steps; empty where nothing says.
   std::function<Flow(const stencil::Place& place, double step)> solution{};
 

@@ -8,6 +8,8 @@
 #include <utility>
 
 #include "apps/lbm/cases.hpp"
+#include "apps/lbm/wake.hpp"
+#include "base/error.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
 
@@ -91,6 +93,17 @@ class Lbm final : public stencil::Application {
     if (case_.solution) notes.push_back(errors(ranks, part, end));
     if (parameters_.text("case") == "cavity") notes.push_back(centre_line(ranks, part, end));
     return notes;
+  }
+
+  [[nodiscard]] std::unique_ptr<stencil::Recorder> recorder(const runtime::Context& context,
+                                                            const stencil::Part& part) const override {
+    const std::int64_t interval = parameters_.integer("wake_every");
+    if (interval == 0) return nullptr;
+    if (!case_.cylinder) {
+      throw bad_use(fmt::format("--wake-every {} of --case {}", interval, parameters_.text("case")),
+                    "choose --case cylinder, which has a wake");
+    }
+    return record_wake(context.ranks(), part, case_, interval);
   }
 
  private:

@@ -14,6 +14,7 @@ VISCOSITY = (1 / OMEGA - 1 / 2) / 3
 CELLS = (16, 32, 64)
 MASS = {"float": 1e-6, "double": 1e-14}
 GHIA = re.compile(r"largest difference from Ghia[^:]*: ([\d.e+-]+)")
+STROUHAL = re.compile(r"Strouhal number ([\d.e+-]+)")
 ERRORS = re.compile(r"velocity: L2 ([\d.e+-]+), largest ([\d.e+-]+)")
 
 
@@ -68,6 +69,13 @@ def centre_line(documents: Sequence[Mapping]) -> list[Reached]:
     raise ValueError("no note has the speed on the centre line")
 
 
+def wake(documents: Sequence[Mapping]) -> list[Reached]:
+    (one,) = documents
+    found = [float(said[1]) for note in one["notes"] if (said := STROUHAL.search(note))]
+    # 0.164 to 0.166 in free flow (Williamson 1989); more between walls, here ten diameters apart.
+    return [near("Strouhal number", found[0] if found else 0.0, 0.18, 0.02)]
+
+
 BOX = grid("box", 64, 64, 10_000)
 CASES = {
     "taylor_green": Case("vortices that decay, on three grids", tuple(map(vortices, CELLS)), order),
@@ -80,6 +88,10 @@ CASES = {
     # Until the flow no longer changes: forty times the time in which the lid moves along the box.
     "cavity": Case(
         "a box under a moving lid, beside Ghia et al. 1982", (grid("cavity", 128, 129, 51_200),), centre_line
+    ),
+    "cylinder": Case(
+        "vortices behind a cylinder, at a Reynolds number of 100",
+        ({**grid("cylinder", 720, 240, 40_000), "wake_every": 100, "data_type": "float"},), wake
     ),
     "box": Case("sound in a closed box", ({**BOX, "data_type": "float"}, BOX), mass),
 }  # fmt: skip
