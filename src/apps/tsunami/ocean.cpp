@@ -169,7 +169,7 @@ double travelled(const Scale& scale, const Place& place, double seconds) {
   return elevation_at(from);
 }
 
-/// Where there is water of what is deep enough.
+/// What cells are, and what they begin with: where it is less deep than `least` there is land.
 void fill_problem(stencil::Problem& problem, const Shape& shape, double least) {
   problem.kind = [depth = shape.depth, least](const Place& place) -> std::uint8_t {
     return depth(place) < least ? kLand : kWater;
@@ -186,26 +186,26 @@ void fill_problem(stencil::Problem& problem, const Shape& shape, double least) {
   };
 }
 
-/// The deepest water, and the highest one at the start where a file says.
-struct Extremes {
+double deepest_of(const stencil::Problem& problem, const Shape& shape, double least) {
   double deepest = 0;
-  double highest = 0;
-};
-
-Extremes extremes_of(const stencil::Problem& problem, const Shape& shape, double least) {
-  Extremes found;
   for (std::size_t row = 0; row < problem.rows; ++row) {
-    for (std::size_t column = 0; column < problem.columns; ++column) {
-      const double depth = shape.depth({column, row});
-      found.deepest = std::max(found.deepest, depth);
-      if (depth >= least) found.highest = std::max(found.highest, shape.elevation({column, row}));
-    }
+    for (std::size_t column = 0; column < problem.columns; ++column)
+      deepest = std::max(deepest, shape.depth({column, row}));
   }
-  if (found.deepest < least) {
+  if (deepest < least) {
     throw bad_use(fmt::format("there is no water of --least-depth {} m", least),
                   "use less of it, or deeper water");
   }
-  return found;
+  return deepest;
+}
+
+/// The highest water of a file at the start.
+double highest_of(const GridFile& grid, double least) {
+  double highest = 0;
+  for (std::size_t i = 0; i < grid.elevation.size(); ++i) {
+    if (grid.depth[i] >= least) highest = std::max(highest, grid.elevation[i]);
+  }
+  return highest;
 }
 
 }  // namespace
@@ -236,11 +236,10 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
     made.dy = grid->dy;
     made.digest = digest_of(*grid);
     made.degrees = grid->degrees;
+    if (name == "ocean") height = highest_of(*grid, least);
   }
   fill_problem(problem, shape, least);
-  const Extremes extremes = extremes_of(problem, shape, least);
-  made.deepest = extremes.deepest;
-  if (file != "none" && name == "ocean") height = extremes.highest;
+  made.deepest = deepest_of(problem, shape, least);
   made.dt =
       parameters.number("cfl") * std::min(made.dx, made.dy) / std::sqrt(kGravity * (made.deepest + height));
   if (name == "wave") {
