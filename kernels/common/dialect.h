@@ -161,14 +161,16 @@
 #define FM_STORE_ONCE(destination, value) (destination) = (value)
 #endif
 
-// Asks for an item that will be changed soon, so that its line is on the way by then.
+// Asks for an item that will be changed soon, or only read, so that its line is on the way by then.
 #if defined(FM_CPU) && defined(__has_builtin)
 #if __has_builtin(__builtin_prefetch)
 #define FM_PREFETCH(item) __builtin_prefetch(&(item), 1)
+#define FM_PREFETCH_READ(item) __builtin_prefetch(&(item), 0)
 #endif
 #endif
 #if !defined(FM_PREFETCH)
 #define FM_PREFETCH(item)
+#define FM_PREFETCH_READ(item)
 #endif
 
 #endif

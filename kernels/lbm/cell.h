@@ -31,6 +31,9 @@
 
 #include "common/stencil/window.h"
 
+// Without a force, which is the same for all cells.
+#define FM_SIMPLE(constants) ((constants).of[LBM_FORCE_X] == 0 && (constants).of[LBM_FORCE_Y] == 0)
+
 #define LBM_WEIGHT_REST ((scalar)(4.0 / 9))
 #define LBM_WEIGHT_NEAR ((scalar)(1.0 / 9))
 #define LBM_WEIGHT_FAR ((scalar)(1.0 / 36))
@@ -88,7 +91,7 @@ static inline fm_numbers fm_next(const fm_window window, const fm_constants cons
   real v = ((north - south) + (rising - falling)) * volume;
   const scalar force_x = constants.of[LBM_FORCE_X];
   const scalar force_y = constants.of[LBM_FORCE_Y];
-  const int is_pushed = force_x != 0 || force_y != 0;  // the same for all cells
+  const int is_pushed = !FM_IS_SIMPLE(window, constants);
   if (is_pushed) {
     u = u + (scalar)(0.5) * force_x * volume;
     v = v + (scalar)(0.5) * force_y * volume;

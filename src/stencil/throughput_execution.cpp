@@ -70,7 +70,7 @@ class ThroughputExecution final : public Execution {
                  {"pitch", layout_.pitch},
                  {"ghost_rows", layout_.ghosts},
                  {"band_rows", (part.rows + bands_ - 1) / bands_},
-                 {"tile_columns", context.parameters().count("tile_columns")}});
+                 {"tile_columns", tile_columns()}});
     wrap_.set(0, {{"columns", part.columns},
                   {"rows", part.rows},
                   {"pitch", layout_.pitch},
@@ -128,6 +128,11 @@ class ThroughputExecution final : public Execution {
                       most_steps_),
           "use fewer ranks, more --rows or fewer --steps-in-cache");
     }
+  }
+
+  /// Of a single step nothing is used again from the cache: whole rows are the longest streams from memory.
+  [[nodiscard]] std::size_t tile_columns() const {
+    return most_steps_ > 1 ? context_.parameters().count("tile_columns") : rounded_up(part_.columns, kSide);
   }
 
   /// Calls `body` with the places of each field of each row, here and on the device.

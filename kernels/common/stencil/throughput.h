@@ -37,6 +37,9 @@ static inline fm_window fm_moved(fm_window window, int columns) {
 
 #if defined(FM_CPU)
 
+// A mark of special cells in any of eight kinds.
+#define FM_SPECIAL_OF_EIGHT 0x8080808080808080UL
+
 static inline int fm_has_special(__global const fm_kind* kinds) {
 #if WIDTH > 1
   return any(FM_PASTE(as_char, WIDTH)(FM_PASTE(vload, WIDTH)(0, kinds)));
@@ -45,37 +48,124 @@ static inline int fm_has_special(__global const fm_kind* kinds) {
 #endif
 }
 
-static inline void fm_put(__global scalar* out, size_t field, fm_numbers next, int once) {
-  FM_UNROLL_FULLY
-  for (int i = 0; i < FM_FIELDS; ++i) {
-    if (once) {
-      FM_STORE_ONCE(*(__global real*)(out + i * field), next.of[i]);
-    } else {
-      *(__global real*)(out + i * field) = next.of[i];
+// From `x` on, the first vector of a row that has something special, or `end`. All cells are looked at in
+// each step, so that it is 64 at a time, where these lie in one line.
+static inline int fm_ordinary_end(__global const fm_kind* kinds, int x, int end) {
+  for (; x < end; x += WIDTH) {
+    for (; x % 64 == 0 && x + 64 <= end; x += 64) {
+      __global const ulong4* const at = (__global const ulong4*)(kinds + x);
+      const ulong4 some = at[0] | at[1];
+      if (((some.x | some.y) | (some.z | some.w)) & FM_SPECIAL_OF_EIGHT) break;
     }
+    if (x >= end || fm_has_special(kinds + x)) break;
   }
+  return x;
 }
 
-// A row of cells from `first` on, counted from the window's. `out`: of the window's first cell. Returns what
-// is in trouble. `once`: what is written is not read again soon.
-static inline truth fm_cells(const fm_window row, int first, int end, __global scalar* out, size_t out_field,
-                             const fm_constants constants, int once) {
+// A step of a row of cells: what it reads, where it writes, and what a later step reads from memory, which is
+// on the way to the cache meanwhile. Places are those of the window's first cell.
+typedef struct {
+  fm_window window;
+  __global scalar* out;
+  size_t out_field;
+  __global const scalar* soon;
+  __global const scalar* soon_too;
+} fm_row_step;
+
+#if !defined(FM_SIMPLE)
+#define FM_SIMPLE(constants) 1
+#endif
+
+// The loops that most cells go through are compiled for what is known of them. The rest is a call: what it
+// keeps in registers would not leave enough to these.
+#define FM_INLINE static inline __attribute__((always_inline))
+#define FM_CALL static __attribute__((noinline))
+
+FM_INLINE fm_numbers fm_ordinary(const fm_row_step row, int x, const fm_constants constants,
+                                 const int is_simple) {
+  fm_window window = fm_moved(row.window, x);
+  window.is_special = 0;
+  window.is_simple = is_simple;
+  return fm_next(window, constants);
+}
+
+FM_INLINE truth fm_ordinary_cells(const fm_row_step row, int x, int end, const fm_constants constants,
+                                  const int is_simple) {
   truth trouble = 0;
-  for (int x = first; x < end; x += WIDTH) {
-    fm_window window = fm_moved(row, x);
-    if (fm_has_special(window.kinds_here)) {
-      window.is_special = 1;
-      const fm_numbers next = fm_next(window, constants);
-      trouble |= next.trouble;
-      fm_put(out + x, out_field, next, once);
-    } else {
-      window.is_special = 0;
-      const fm_numbers next = fm_next(window, constants);
-      trouble |= next.trouble;
-      fm_put(out + x, out_field, next, once);
+  for (; x < end; x += WIDTH) {
+    FM_PREFETCH_READ(row.soon[x]);
+    FM_PREFETCH_READ(row.soon_too[x]);
+    const fm_numbers next = fm_ordinary(row, x, constants, is_simple);
+    trouble |= next.trouble;
+    FM_UNROLL_FULLY
+    for (int i = 0; i < FM_FIELDS; ++i) *(__global real*)(row.out + x + i * row.out_field) = next.of[i];
+  }
+  return trouble;
+}
+
+// The same of a launch's last step: what is written is not read again soon. A loop of its own: where a
+// compiler joins both kinds of stores it forgets the second one.
+FM_INLINE truth fm_last_cells(const fm_row_step row, int x, int end, const fm_constants constants,
+                              const int is_simple) {
+  truth trouble = 0;
+  for (; x < end; x += WIDTH) {
+    const fm_numbers next = fm_ordinary(row, x, constants, is_simple);
+    trouble |= next.trouble;
+    FM_UNROLL_FULLY
+    for (int i = 0; i < FM_FIELDS; ++i) {
+      FM_STORE_ONCE(*(__global real*)(row.out + x + i * row.out_field), next.of[i]);
     }
   }
   return trouble;
+}
+
+// Special vectors from `x` on. Returns the place behind them.
+FM_CALL int fm_special_cells(const fm_row_step* row, int x, int end, const fm_constants* constants,
+                             truth* trouble) {
+  for (; x < end && fm_has_special(row->window.kinds_here + x); x += WIDTH) {
+    fm_window window = fm_moved(row->window, x);
+    window.is_special = 1;
+    window.is_simple = FM_SIMPLE(*constants);
+    const fm_numbers next = fm_next(window, *constants);
+    *trouble |= next.trouble;
+    FM_UNROLL_FULLY
+    for (int i = 0; i < FM_FIELDS; ++i) {
+      *(__global real*)(row->out + x + i * row->out_field) = next.of[i];
+    }
+  }
+  return x;
+}
+
+// A row, `around` cells before its first one and behind its end included. Returns what is in trouble of the
+// row itself: beside it the outermost cells are made of what is not there.
+FM_INLINE truth fm_cells(const fm_row_step row, int around, int end, const fm_constants constants,
+                         const int is_last) {
+  const int is_simple = FM_SIMPLE(constants);
+  truth found = 0;
+  for (int x = -around; x < end + around;) {
+    const int is_inside = x >= 0 && x < end;
+    const int limit = x < 0 ? 0 : x < end ? end : end + around;
+    const int special = fm_ordinary_end(row.window.kinds_here, x, limit);
+    truth trouble;
+    if (is_last) {
+      trouble = is_simple ? fm_last_cells(row, x, special, constants, 1)
+                          : fm_last_cells(row, x, special, constants, 0);
+    } else {
+      trouble = is_simple ? fm_ordinary_cells(row, x, special, constants, 1)
+                          : fm_ordinary_cells(row, x, special, constants, 0);
+    }
+    x = special;
+    if (x < limit) {
+      // Copies: what others have the address of would be read from memory again for each vector.
+      const fm_row_step row_too = row;
+      const fm_constants constants_too = constants;
+      truth special_trouble = 0;
+      x = fm_special_cells(&row_too, x, limit, &constants_too, &special_trouble);
+      trouble |= special_trouble;
+    }
+    if (is_inside) found |= trouble;
+  }
+  return found;
 }
 
 // `scratch`: of each band, three rows of a tile for each step of a launch but its last. `trouble`: the first
@@ -121,17 +211,26 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
           window.here = before + third % 3 * FM_FIELDS * width;
           window.above = before + (third + 1) % 3 * FM_FIELDS * width;
         }
+        fm_row_step work;
+        work.window = window;
         truth found;
         if (stage == count) {
-          __global scalar* const out = after + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
-          found = fm_cells(window, 0, tile, out, pitch, all, 1);
+          work.out = after + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
+          work.out_field = pitch;
+          found = fm_cells(work, 0, tile, all, 1);
         } else {
-          __global scalar* const out =
-              own + ((size_t)(stage - 1) * 3 + (row + (int)ghost_rows) % 3) * FM_FIELDS * width;
-          const int around = (beyond + WIDTH - 1) / WIDTH * WIDTH;
-          fm_cells(window, -around, 0, out, width, all, 0);
-          found = fm_cells(window, 0, tile, out, width, all, 0);
-          fm_cells(window, tile, tile + around, out, width, all, 0);
+          work.out = own + ((size_t)(stage - 1) * 3 + (row + (int)ghost_rows) % 3) * FM_FIELDS * width;
+          work.out_field = width;
+          // Each step but the last fetches two fields of the row that the first one takes next.
+          const size_t next_row = fm_row_of(front + 2, ghost_rows, pitch) - FM_SIDE;
+          const int field = 2 * (stage - 1);
+          __global const scalar* const next = state + next_row * FM_FIELDS + FM_SIDE + left;
+          work.soon = field < FM_FIELDS ? next + field * pitch : window.here;
+          work.soon_too = field + 1 < FM_FIELDS ? next + (field + 1) * pitch : window.here;
+          if (stage == 1) {
+            for (int i = 0; i < tile; i += 64) FM_PREFETCH_READ(kinds[next_row + FM_SIDE + left + i]);
+          }
+          found = fm_cells(work, (beyond + WIDTH - 1) / WIDTH * WIDTH, tile, all, 0);
         }
         if (row >= begin && row < end && FM_ANY(found)) atomic_min(trouble, (int)begin_state + stage);
       }

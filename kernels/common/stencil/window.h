@@ -18,6 +18,9 @@
 // be vectors: they are compared and chosen from by FM_CHOOSE (numbers.h). A cell of a kind other than 0 is a
 // special one. Where there is none around, kinds are 0 for the compiler, and what is chosen by them is not
 // there.
+// Where constants may be such that a step takes less, as a force of none, its user may say when, by
+// `#define FM_SIMPLE(constants) ...` before fm_next, which asks FM_IS_SIMPLE(window, constants): a CPU has a
+// loop of its own for them.
 #ifndef FABRICMARK_STENCIL_WINDOW_H
 #define FABRICMARK_STENCIL_WINDOW_H
 
@@ -73,6 +76,7 @@ typedef struct {
   FM_MEMORY const fm_kind* kinds_above;
   size_t field;
   int is_special;  // there are special cells; known to the compiler
+  int is_simple;   // FM_SIMPLE of the constants, in kernels on CPUs; known to the compiler
 } fm_window;
 
 #if WIDTH > 1
@@ -94,6 +98,12 @@ typedef struct {
 #define FM_KIND(window, dx, dy) \
   ((window).is_special ? (FM_LOAD_KINDS(FM_KINDS(window, dy) + (dx)) & (FM_SPECIAL - 1)) : (whole)(0))
 
+#endif
+
+#if defined(FM_CPU) && !defined(FM_STREAMED)
+#define FM_IS_SIMPLE(window, constants) ((window).is_simple)
+#else
+#define FM_IS_SIMPLE(window, constants) FM_SIMPLE(constants)
 #endif
 
 // Its windows and numbers are many: they are never to be passed through memory.
