@@ -28,8 +28,8 @@ COPIED_ROW = (
 COPIED_VECTOR = COPIED_ROW.replace("pitch - 2 * FM_SIDE", "WIDTH")
 COUNT = "const int count = (int)steps;"
 FOUND = "        truth found;\n"
-LAST = "found = fm_cells(window, 0, tile, out, pitch, all, 1);"
-BESIDE = "fm_cells(window, tile, tile + around, out, width, all, 0);"
+LAST = "found = fm_cells(work, 0, tile, all, 1);"
+BESIDE = "fm_cells(work, (beyond + WIDTH - 1) / WIDTH * WIDTH, tile, all, 0);"
 ALL = "const fm_constants all = fm_constants_at(constants);\n  const int count"
 OMEGA = "const scalar omega = constants.of[LBM_OMEGA];"
 SPEED = "const real square = u * u + v * v;"
@@ -95,7 +95,7 @@ WRONG = {
     "takes the wrong rows around a band": rows(
         (FOUND, f"if ((row < begin || row >= end) && {share(50)}) window.above = window.here;\n{FOUND}")
     ),
-    "takes the wrong cells beside a tile": rows((BESIDE, BESIDE.replace("window", "fm_moved(window, 1)"))),
+    "computes nothing beside a tile": rows((BESIDE, "fm_cells(work, 0, tile, all, 0);")),
     "the base kernel leaves out a cell": streamed(
         "if (at.row == 20 && at.column == 30) made.cell[0] = words[1][1].cell[0];"
     ),

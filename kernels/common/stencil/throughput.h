@@ -53,8 +53,8 @@ static inline int fm_has_special(__global const fm_kind* kinds) {
 static inline int fm_ordinary_end(__global const fm_kind* kinds, int x, int end) {
   for (; x < end; x += WIDTH) {
     for (; x % 64 == 0 && x + 64 <= end; x += 64) {
-      __global const ulong4* const at = (__global const ulong4*)(kinds + x);
-      const ulong4 some = at[0] | at[1];
+      __global const ulong* const at = (__global const ulong*)(kinds + x);
+      const ulong4 some = vload4(0, at) | vload4(1, at);
       if (((some.x | some.y) | (some.z | some.w)) & FM_SPECIAL_OF_EIGHT) break;
     }
     if (x >= end || fm_has_special(kinds + x)) break;
@@ -211,9 +211,9 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
           window.here = before + third % 3 * FM_FIELDS * width;
           window.above = before + (third + 1) % 3 * FM_FIELDS * width;
         }
+        truth found;
         fm_row_step work;
         work.window = window;
-        truth found;
         if (stage == count) {
           work.out = after + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
           work.out_field = pitch;

@@ -133,8 +133,9 @@ def _linked(one: Cascade, network: Network | None, bitstream: Bitstream) -> Casc
     """
     if network is None:
         raise MissingValue("network.links.bandwidth")
-    own = bitstream if network.kind == DIRECT else {}
-    link, cycles = own.get("fitted.link_bandwidth"), own.get("link_cycles")
+    link = cycles = None
+    if network.kind == DIRECT:
+        link, cycles = bitstream.get("fitted.link_bandwidth"), bitstream.get("link_cycles")
     if link is None:
         word = one.pipelines * one.cell_bytes
         width = network.get("links.width") or word

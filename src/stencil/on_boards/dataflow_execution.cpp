@@ -95,8 +95,8 @@ class CascadeExecution final : public Execution {
  private:
   /// Of an element: what it takes beside the row and the word that it waits for.
   [[nodiscard]] unsigned arithmetic_cycles() const {
-    const double waits = static_cast<double>(problem_.columns / PIPELINES) + 1;
-    return static_cast<unsigned>(std::max(1.0, cascade_.pipeline_cycles - waits));
+    const std::size_t waits = problem_.columns / PIPELINES + 1;
+    return static_cast<unsigned>(std::max(1.0, cascade_.pipeline_cycles - static_cast<double>(waits)));
   }
   template <typename Body>
   void each(const Body& body) {
