@@ -16,6 +16,8 @@ struct Part {
 
   [[nodiscard]] std::size_t cells() const { return rows * columns; }
   [[nodiscard]] std::size_t numbers() const { return cells() * fields; }
+  /// Of a row of the grid.
+  [[nodiscard]] bool has(std::size_t row) const { return row >= first_row && row < first_row + rows; }
   /// Of a number in a state: field by field, row by row.
   [[nodiscard]] std::size_t at(std::size_t field, std::size_t row, std::size_t column) const {
     return (field * rows + row) * columns + column;

@@ -22,6 +22,10 @@ class Recorder : public Interface {
   virtual void take(std::int64_t step, const std::vector<double>& state) = 0;
   /// The state after the last step, which `take` may have seen.
   virtual void end(const std::vector<double>& state) = 0;
+  /// Of every so many steps, the first one after `step`; kNever where `every` is 0.
+  static std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
+    return every == 0 ? kNever : (step / every + 1) * every;
+  }
   /// What it has found.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -98,14 +98,19 @@ def with_changes(described, changes):
     return replace(described, **curves).having(values)
 
 
+def bitstream_of(system, name):
+    """Of a described system, by its id; None: it has no such."""
+    ids = (part for part in system.parts if "/" in part)  # in the order of the bitstreams
+    return dict(zip(ids, system.bitstreams, strict=True)).get(name)
+
+
 def predicted(
     benchmark, parameters, devices=1, bitstream=None, file="", system="noctua1", transport="none", **changes
 ):
     """What the models say; `changes`: values of the board, network or bitstream, named as exported systems
     name them."""
     run = described_run(benchmark, transport, system)
-    ids = (part for part in run.system.parts if "/" in part)  # in the order of the bitstreams
-    found = dict(zip(ids, run.system.bitstreams, strict=True)).get(bitstream)
+    found = bitstream_of(run.system, bitstream)
     board = with_changes(run.system.board_with(found, devices), changes.get("board", {}))
     network = run.system.networks.get(transport)
     if network is not None:

@@ -4,6 +4,7 @@ and over the switches that it plans. A pass each, as passes are alike."""
 import json
 
 import pytest
+from charged_runs import bitstream_of
 from fabricmark import systems
 from fabricmark.models import _cascade
 from fabricmark.systems import export
@@ -25,8 +26,7 @@ def described(folder, named, bitstream, cells, boards):
     """(the cascade of the equation, the exported system with as many boards, seconds of a start)"""
     name, profile = named
     system = systems.load(name, profile)
-    ids = (part for part in system.parts if "/" in part)  # in the order of the bitstreams
-    chosen = dict(zip(ids, system.bitstreams, strict=True))[bitstream]
+    chosen = bitstream_of(system, bitstream)
     made = _cascade.of_design(
         chosen.parameters,
         cells,

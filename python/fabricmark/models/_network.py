@@ -5,6 +5,7 @@ array, too (models/_sweep.py).
 """
 
 from dataclasses import replace
+from math import ceil
 
 import numpy as np
 
@@ -79,8 +80,8 @@ def spine_seconds(network: Network, devices):
 
 def mean_spine_seconds(network: Network, devices: int) -> float:
     """The same on average over a ring of devices, which leaves each leaf once [s]."""
-    leaf = (network.get("switch_ports") or 0) // 2
-    return float(spine_seconds(network, devices)) * -(-devices // leaf) / devices if leaf else 0.0
+    longer = float(spine_seconds(network, devices))
+    return longer * ceil(devices / (network["switch_ports"] // 2)) / devices if longer else 0.0
 
 
 def link_seconds(message_bytes, network: Network, links):

@@ -33,13 +33,10 @@ class Wake final : public stencil::Recorder {
   }
 
   void begin(const std::vector<double>& /*state*/) override { samples_.clear(); }
-  [[nodiscard]] std::int64_t next(std::int64_t step) const override {
-    return (step / interval_ + 1) * interval_;
-  }
+  [[nodiscard]] std::int64_t next(std::int64_t step) const override { return next_multiple(step, interval_); }
   void take(std::int64_t /*step*/, const std::vector<double>& state) override {
-    const bool is_here = row_ >= part_.first_row && row_ < part_.first_row + part_.rows;
-    if (is_here)
-      samples_.push_back(flow_of(&state[part_.at(0, row_ - part_.first_row, column_)], part_.cells()).v);
+    if (!part_.has(row_)) return;
+    samples_.push_back(flow_of(&state[part_.at(0, row_ - part_.first_row, column_)], part_.cells()).v);
   }
   void end(const std::vector<double>& /*state*/) override {
     frequency_ = ranks_.all_reduce_max_number(frequency_of(samples_, static_cast<double>(interval_)));

@@ -19,11 +19,6 @@ namespace {
 constexpr const char* kDescription = "grid.json";
 constexpr const char* kStations = "stations.csv";
 
-/// The next multiple of `every` behind a step; none for 0.
-std::int64_t next_multiple(std::int64_t step, std::int64_t every) {
-  return every == 0 ? stencil::Recorder::kNever : (step / every + 1) * every;
-}
-
 }  // namespace
 
 RunFiles::RunFiles(const runtime::Context& context, const Ocean& ocean, const stencil::Part& part)
@@ -77,7 +72,7 @@ void RunFiles::record_gauges(std::int64_t step, const std::vector<double>& state
   std::vector<double> own;
   for (std::size_t number = 0; number < gauges_.size(); ++number) {
     const auto [column, row] = gauges_[number].place;
-    if (row < part_.first_row || row >= part_.first_row + part_.rows) continue;
+    if (!part_.has(row)) continue;
     own.push_back(static_cast<double>(number));
     for (const Field field : {kElevation, kEast, kNorth})
       own.push_back(state[part_.at(field, row - part_.first_row, column)]);

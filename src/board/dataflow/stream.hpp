@@ -47,6 +47,11 @@ class Typed final : public Channel {
   std::vector<T> words_;
 };
 
+/// Of a kernel's pipeline, which a stream holds beside its own places.
+struct PipelineCycles {
+  unsigned count = 0;
+};
+
 /// A stream of any type.
 class AnyStream {
  public:
@@ -73,12 +78,13 @@ class stream<T, 0> : public AnyStream {
 
   stream() : stream(nullptr, kDefaultDepth) {}
   explicit stream(const char* name) : stream(name, kDefaultDepth) {}
-  /// For the host: behind a pipeline of so many cycles, whose places it has beside its own. A kernel with a
+  /// For the host: behind a pipeline, whose places it has beside its own. A kernel with a
   /// `Start::depth` has learned what held a word up when its next word should have come in, which is too late
   /// where that one comes from a link whose times are decided one after the other.
-  stream(const char* name, unsigned pipeline)
+  stream(const char* name, PipelineCycles pipeline)
       : stream(std::make_shared<Typed<T>>(
-            name, ChannelTiming{.depth = kDefaultDepth + std::size_t{2} + pipeline, .pipeline = pipeline})) {}
+            name, ChannelTiming{.depth = kDefaultDepth + std::size_t{2} + pipeline.count,
+                                .pipeline = pipeline.count})) {}
   /// An end of a link.
   explicit stream(const std::shared_ptr<Typed<T>>& channel) : AnyStream(channel), channel_(channel.get()) {}
   stream(const stream&) = delete;

@@ -34,7 +34,8 @@ class CascadeExecution final : public Execution {
         kept_(cascade_.own) {
     for (std::size_t i = 0; i <= cascade_.own; ++i) {
       const std::string name = i < cascade_.own ? fmt::format("cells to element {}", i) : "cells that leave";
-      between_.push_back(std::make_unique<fm::stream<Word>>(name.c_str(), i > 0 ? arithmetic_cycles() : 0));
+      between_.push_back(std::make_unique<fm::stream<Word>>(
+          name.c_str(), i > 0 ? arithmetic() : dataflow::PipelineCycles{}));
     }
     if (context.ranks().size() > 1) {
       const std::size_t bytes = cascade_.cell_bytes * PIPELINES;
@@ -94,9 +95,9 @@ class CascadeExecution final : public Execution {
 
  private:
   /// Of an element: what it takes beside the row and the word that it waits for.
-  [[nodiscard]] unsigned arithmetic_cycles() const {
+  [[nodiscard]] dataflow::PipelineCycles arithmetic() const {
     const std::size_t waits = problem_.columns / PIPELINES + 1;
-    return static_cast<unsigned>(std::max(1.0, cascade_.pipeline_cycles - static_cast<double>(waits)));
+    return {static_cast<unsigned>(std::max(1.0, cascade_.pipeline_cycles - static_cast<double>(waits)))};
   }
   template <typename Body>
   void each(const Body& body) {
