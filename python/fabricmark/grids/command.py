@@ -93,12 +93,8 @@ def maps(
     found = run_fields.load(folder)
     title = folder.resolve().name
     with Steps(4) as steps:
-        for name, what in (
-            ("largest.png", drawing.largest_picture),
-            ("arrival.png", drawing.arrival_picture),
-            ("elevation.png", drawing.elevation_picture),
-        ):
-            _draw(steps, target / name, lambda what=what: what(found, title))
+        for name, (_, picture) in drawing.PICTURES.items():
+            _draw(steps, target / f"{name}.png", lambda picture=picture: picture(found, title))
         if len(found.snapshots) > 1:
             frames = found.frames(thinned(found.snapshots, MOST_FRAMES))
             _draw(steps, target / "film.gif", lambda: drawing.film(found, frames, title))

@@ -1,10 +1,9 @@
 """Maps of plane grids: depth, largest elevation, arrival of the wave, and films; land is grey."""
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from io import BytesIO
 from typing import TYPE_CHECKING, Any
 
 from fabricmark.base.errors import printable
@@ -109,26 +108,21 @@ def arrival_picture(found: RunFields, title: str) -> bytes:
 def film(found: RunFields, frames: Sequence[Frame], title: str) -> bytes:
     """Snapshots one after another as an animated GIF."""
     import numpy
-    from PIL import Image
 
     where = ground(found)
     is_water = where.depth > 0
     later = frames[1:] or frames  # the first one is as high as no wave that leaves it
     limits = [float(numpy.percentile(numpy.abs(frame.values[is_water]), SURE)) for frame in later]
     limit = max(limits, default=0.0) or 1.0
-    drawn = []
     with _map(where, title, FILM_DOTS_PER_INCH) as (figure, axes):
         label = "surface elevation [m]"
         shown = _field(figure, axes, where, frames[0].values, label, "RdBu_r", -limit, limit)
-        for frame in frames:
+
+        def show(frame: Frame) -> None:
             shown.set_data(_thinned(_masked(where, frame.values)))
             axes.set_title(printable(f"{title}, {_time(frame.seconds)}"), fontsize=10)
-            buffer = BytesIO()
-            figure.savefig(buffer, format="png")
-            drawn.append(Image.open(buffer).convert("RGB"))
-            figure.set_layout_engine("none")  # nothing may move between frames
-    strongest = max(range(len(frames)), key=lambda i: float(numpy.abs(frames[i].values[is_water]).sum()))
-    return animated(drawn, strongest)
+
+        return animated(figure, frames, show, lambda frame: numpy.abs(frame.values[is_water]).sum())
 
 
 def elevation_picture(found: RunFields, title: str) -> bytes:
@@ -141,6 +135,14 @@ def elevation_picture(found: RunFields, title: str) -> bytes:
     with _map(where, f"{title}: elevation after {_time(found.seconds)}") as (figure, axes):
         _field(figure, axes, where, found.elevation, "surface elevation [m]", "RdBu_r", -limit, limit)
         return png(figure, f"{title}: a map of the elevation")
+
+
+# {name: (what it shows, how it is drawn)}
+PICTURES: Mapping[str, tuple[str, Callable[[RunFields, str], bytes]]] = {
+    "largest": ("largest elevation", largest_picture),
+    "arrival": ("arrival of the wave", arrival_picture),
+    "elevation": ("surface elevation at the end", elevation_picture),
+}
 
 
 def isochrone_minutes(most: float) -> int:

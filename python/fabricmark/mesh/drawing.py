@@ -1,10 +1,10 @@
 """Pictures of meshes and of fields on them, drawn by matplotlib without a display."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from io import BytesIO
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from fabricmark.base.errors import printable
 from fabricmark.mesh import raster
@@ -12,7 +12,6 @@ from fabricmark.mesh.arrays import KINDS, LAND, RIVER, SEA, Arrays
 
 if TYPE_CHECKING:
     import numpy
-    from PIL import Image
 
 PIXELS = 900
 FILM_PIXELS = 420
@@ -82,27 +81,33 @@ def field_picture(arrays: Arrays, frame: Frame, title: str, label: str) -> bytes
 
 def film(arrays: Arrays, frames: Sequence[Frame], title: str, label: str) -> bytes:
     """Snapshots one after another as an animated GIF, which every browser shows without help."""
-    from PIL import Image
-
     found = raster.make(arrays, FILM_PIXELS)
-    drawn = []
     with _figure(arrays, title, FILM_DOTS_PER_INCH) as (figure, axes):
         shown = _draw_field(figure, axes, found, frames[0], _limit(frames), label)
         _draw_boundary(axes, arrays)
-        for frame in frames:
+
+        def show(frame: Frame) -> None:
             shown.set_data(found.image(frame.values))
             axes.set_title(printable(f"{title}, {hours(frame.seconds)}"), fontsize=10)
-            buffer = BytesIO()
-            figure.savefig(buffer, format="png")
-            drawn.append(Image.open(buffer).convert("RGB"))
-            figure.set_layout_engine("none")  # nothing may move between frames
-    return animated(drawn, max(range(len(frames)), key=lambda i: _limit(frames[i : i + 1])))
+
+        return animated(figure, frames, show, lambda frame: _limit([frame]))
 
 
-def animated(drawn: "Sequence[Image.Image]", strongest: int) -> bytes:
-    """Pictures as a GIF. One palette for all, else colours would flicker: that of the `strongest`."""
+def animated(
+    figure: Any, frames: Sequence[Frame], show: Callable[[Frame], None], strength: Callable[[Frame], float]
+) -> bytes:
+    """A GIF of a figure in which `show` puts one frame after another. One palette for all, else colours would
+    flicker: that of the frame with the largest `strength`."""
     from PIL import Image
 
+    drawn = []
+    for frame in frames:
+        show(frame)
+        buffer = BytesIO()
+        figure.savefig(buffer, format="png")
+        drawn.append(Image.open(buffer).convert("RGB"))
+        figure.set_layout_engine("none")  # nothing may move between frames
+    strongest = max(range(len(frames)), key=lambda i: strength(frames[i]))
     palette = drawn[strongest].quantize(FILM_COLOURS, dither=Image.Dither.NONE)
     pictures = [picture.quantize(palette=palette, dither=Image.Dither.NONE) for picture in drawn]
     buffer = BytesIO()

@@ -3,10 +3,13 @@
 A module models/<benchmark>/verification.py holds them as `CASES` by name; a benchmark without one has none.
 """
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
+from itertools import pairwise
+from math import inf, log2
 from pathlib import Path
 
 MODULE = "verification"
@@ -43,6 +46,29 @@ def of(benchmark: str) -> Mapping[str, Case]:
     if benchmark not in names():
         return {}
     return import_module(f"fabricmark.models.{benchmark}.{MODULE}").CASES
+
+
+def said(document: Mapping, what: re.Pattern[str], otherwise: Sequence[float] = ()) -> Sequence[float]:
+    """The numbers of the first note that has `what`; `otherwise` without one, or ValueError without that."""
+    for note in document["notes"]:
+        if found := what.search(note):
+            return tuple(map(float, found.groups()))
+    if not otherwise:
+        raise ValueError(f"no note has {what.pattern!r}")
+    return otherwise
+
+
+def error_of(document: Mapping, verdict: str) -> float:
+    """Of the verdict with this name. Raises ValueError without one."""
+    for one in document["verdicts"]:
+        if one["name"] == verdict:
+            return one["error"]
+    raise ValueError(f"no verdict is of the {verdict}")
+
+
+def orders(errors: Sequence[float]) -> list[float]:
+    """Between each grid and the next one, which is twice as fine."""
+    return [log2(coarse / fine) if fine else inf for coarse, fine in pairwise(errors)]
 
 
 def at_most(what: str, value: float, most: float) -> Reached:

@@ -154,11 +154,7 @@ def _of_mesh(group: Group, folder: Path) -> list[Picture]:
     name = group.benchmark
     drawn = []
     if len(frames) > 1:
-        film = drawing.film(arrays, frames, name, LABEL)
-        title = (
-            f"surface elevation, {drawing.hours(frames[0].seconds)} to {drawing.hours(frames[-1].seconds)}"
-        )
-        drawn.append(_picture(group, "film", f"{title}: film", "image/gif", film))
+        drawn.append(_film(group, frames, drawing.film(arrays, frames, name, LABEL)))
     if frames:
         last = drawing.field_picture(arrays, frames[-1], name, LABEL)
         title = f"surface elevation after {drawing.hours(frames[-1].seconds)}"
@@ -183,17 +179,15 @@ def _of_grid(group: Group, folder: Path) -> list[Picture]:
     drawn = []
     frames = found.frames(thinned(found.snapshots, MOST_FRAMES))
     if len(frames) > 1:
-        title = (
-            f"surface elevation, {drawing.hours(frames[0].seconds)} to {drawing.hours(frames[-1].seconds)}"
-        )
-        drawn.append(_picture(group, "film", f"{title}: film", "image/gif", maps.film(found, frames, name)))
-    for what, title, picture in (
-        ("largest", "largest elevation", maps.largest_picture),
-        ("arrival", "arrival of the wave", maps.arrival_picture),
-        ("elevation", "surface elevation at the end", maps.elevation_picture),
-    ):
+        drawn.append(_film(group, frames, maps.film(found, frames, name)))
+    for what, (title, picture) in maps.PICTURES.items():
         drawn.append(_picture(group, what, title, "image/png", picture(found, name)))
     return drawn
+
+
+def _film(group: Group, frames: Sequence[Frame], content: bytes) -> Picture:
+    times = f"{drawing.hours(frames[0].seconds)} to {drawing.hours(frames[-1].seconds)}"
+    return _picture(group, "film", f"surface elevation, {times}: film", "image/gif", content)
 
 
 def _picture(group: Group, what: str, title: str, mime: str, content: bytes) -> Picture:

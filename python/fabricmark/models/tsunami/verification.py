@@ -3,9 +3,8 @@
 import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
-from math import inf, log2
 
-from fabricmark.models._verification import Case, Reached, at_least, at_most
+from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, orders, said
 
 CELLS = (200, 400, 800)
 ERROR = re.compile(r"error of the elevation: L2 ([\d.e+-]+)")
@@ -17,15 +16,8 @@ def wave(cells: int) -> dict[str, object]:
     return {"case": "wave", **grid, "height": 0.01, "cfl": 0.5, "edges": "wall", "data_type": "double"}
 
 
-def error(document: Mapping) -> float:
-    for note in document["notes"]:
-        if found := ERROR.search(note):
-            return float(found[1])
-    raise ValueError("no note has the error of the elevation")
-
-
 def order(documents: Sequence[Mapping]) -> list[Reached]:
-    rates = [log2(coarse / fine) if fine else inf for coarse, fine in pairwise(map(error, documents))]
+    rates = orders([said(one, ERROR)[0] for one in documents])
     return [
         at_least(f"order of the error from {coarse} to {fine} cells", rate, 1.9)
         for (coarse, fine), rate in zip(pairwise(CELLS), rates, strict=True)
@@ -35,11 +27,8 @@ def order(documents: Sequence[Mapping]) -> list[Reached]:
 def rest(documents: Sequence[Mapping]) -> list[Reached]:
     found = []
     for one in documents:
-        moved = [verdict["error"] for verdict in one["verdicts"] if verdict["name"] == "lake at rest"]
-        if not moved:
-            raise ValueError("no verdict is of the lake at rest")
         kind = one["parameters"]["data_type"]
-        found.append(at_most(f"largest elevation or speed, {kind}", moved[0], 0))
+        found.append(at_most(f"largest elevation or speed, {kind}", error_of(one, "lake at rest"), 0))
     return found
 
 
