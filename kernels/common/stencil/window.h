@@ -13,6 +13,9 @@
 //     }
 //     #include "common/stencil/engine.h"
 //
+// Functions that fm_next calls with a window are FM_INLINE: what a compiler calls takes windows from memory,
+// and does not know that there are no special cells.
+//
 // FM_FIELD(window, field, dx, dy): a number of the cell at that distance, of -1, 0 or 1 in each direction;
 // FM_KIND(window, dx, dy): what that cell is, of 0 to 127. A number is a `real`, a kind a `whole`, which may
 // be vectors: they are compared and chosen from by FM_CHOOSE (numbers.h). A cell of a kind other than 0 is a
@@ -31,6 +34,8 @@
 #endif
 
 #include "common/numbers.h"
+
+#define FM_INLINE static inline __attribute__((always_inline))
 
 typedef struct {
   scalar of[FM_CONSTANTS];
