@@ -77,5 +77,5 @@ def test_the_clock_is_as_the_equation(tmp_path_factory, bitstream, grid, system,
     of_equation = cells * steps / made.rate
     flies = 0 if boards == 1 else boards * made.link_cycles
     unstretched = of_equation - flies * made.stall / (1 - made.stall) / made.hz
-    print(f"{seconds / of_equation - 1:.2%} of eq. 3.8, {seconds / unstretched - 1:.2%} with links as they are")
+    print(f"{seconds / of_equation - 1:.2%} of eq. 3.8, {seconds / unstretched - 1:.2%} but for links")
     assert seconds == pytest.approx(unstretched, rel=0.02)

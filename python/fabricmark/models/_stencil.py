@@ -105,4 +105,4 @@ def short_runs(defaults: Mapping) -> list[dict]:
 
 def short_runs_of_others(defaults: Mapping) -> list[dict]:
     """Of the base kernel on a CPU, which takes a hundred times as long."""
-    return [{"columns": 256, "rows": 256, "steps": 8}, {"columns": 512, "rows": 512, "steps": 8}]
+    return [{"columns": 512, "rows": 512, "steps": 8}, {"columns": 1024, "rows": 512, "steps": 8}]
