@@ -1,0 +1,96 @@
+#include "codec/kernels.hpp"
+
+#include "codec/kernel_bodies.hpp"
+
+namespace fabricmark::codec {
+
+namespace {
+
+// Each loop once for each kind of processor: what compilers make of it for one must not run on another.
+#define FM_KERNELS(NAME, TARGET)                                                                           \
+  template <typename Word>                                                                                 \
+  struct NAME {                                                                                            \
+    TARGET static void map(const std::byte* numbers, std::size_t count, bool is_float, bool swap,          \
+                           Word* words) {                                                                  \
+      bodies::map(numbers, count, is_float, swap, words);                                                  \
+    }                                                                                                      \
+    TARGET static void unmap(const Word* words, std::size_t count, bool is_float, bool swap,               \
+                             std::byte* numbers) {                                                         \
+      bodies::unmap(words, count, is_float, swap, numbers);                                                \
+    }                                                                                                      \
+    TARGET static void line_residuals(const Word* words, std::size_t count, std::size_t lag,               \
+                                      Word* residuals) {                                                   \
+      bodies::line_residuals(words, count, lag, residuals);                                                \
+    }                                                                                                      \
+    TARGET static void plane_residuals(const Word* words, std::size_t count, std::size_t lag, Word* row,   \
+                                       Word* residuals) {                                                  \
+      bodies::plane_residuals(words, count, lag, row, residuals);                                          \
+    }                                                                                                      \
+    TARGET static void line_words(const Word* residuals, std::size_t count, std::size_t lag, Word* slopes, \
+                                  Word* words) {                                                           \
+      bodies::sums<Word, true>(residuals, count, lag, slopes, words);                                      \
+    }                                                                                                      \
+    TARGET static void plane_slopes(const Word* residuals, std::size_t count, Word* row, Word* slopes) {   \
+      bodies::plane_slopes(residuals, count, row, slopes);                                                 \
+    }                                                                                                      \
+    TARGET static void plane_words(const Word* slopes, std::size_t count, std::size_t lag, Word* words) {  \
+      bodies::sums<Word, false>(slopes, count, lag, nullptr, words);                                       \
+    }                                                                                                      \
+    TARGET static std::size_t pack(const Word* residuals, std::size_t cells, std::size_t channels,         \
+                                   std::uint8_t* bits) {                                                   \
+      return bodies::pack(residuals, cells, channels, bits);                                               \
+    }                                                                                                      \
+    TARGET static std::size_t unpack(const std::uint8_t* bits, std::size_t most, std::size_t cells,        \
+                                     std::size_t channels, Word* residuals) {                              \
+      return bodies::unpack(bits, most, cells, channels, residuals);                                       \
+    }                                                                                                      \
+    static constexpr Kernels<Word> kAll{                                                                   \
+        map, unmap, line_residuals, plane_residuals, line_words, plane_slopes, plane_words, pack, unpack}; \
+  }
+
+FM_KERNELS(Plain, );
+#if defined(__x86_64__)
+FM_KERNELS(Avx2, __attribute__((target("avx2,bmi,bmi2,lzcnt"))));
+FM_KERNELS(Avx512, __attribute__((target("avx512f,avx512bw,avx512dq,avx512vl,avx512cd,bmi,bmi2,lzcnt"))));
+#endif
+
+Level widest_level() {
+  if (has_level(Level::kAvx512)) return Level::kAvx512;
+  return has_level(Level::kAvx2) ? Level::kAvx2 : Level::kPlain;
+}
+
+}  // namespace
+
+bool has_level(Level level) {
+#if defined(__x86_64__)
+  const bool has_avx2 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("bmi2") != 0;
+  if (level == Level::kAvx2) return has_avx2;
+  if (level == Level::kAvx512) {
+    return has_avx2 && __builtin_cpu_supports("avx512bw") != 0 && __builtin_cpu_supports("avx512dq") != 0 &&
+           __builtin_cpu_supports("avx512vl") != 0 && __builtin_cpu_supports("avx512cd") != 0;
+  }
+#endif
+  return level == Level::kPlain;
+}
+
+template <typename Word>
+const Kernels<Word>& kernels_of(Level level) {
+#if defined(__x86_64__)
+  if (level == Level::kAvx512) return Avx512<Word>::kAll;
+  if (level == Level::kAvx2) return Avx2<Word>::kAll;
+#endif
+  return Plain<Word>::kAll;
+}
+
+template <typename Word>
+const Kernels<Word>& kernels() {
+  static const Kernels<Word>& chosen = kernels_of<Word>(widest_level());
+  return chosen;
+}
+
+template const Kernels<std::uint32_t>& kernels_of(Level level);
+template const Kernels<std::uint64_t>& kernels_of(Level level);
+template const Kernels<std::uint32_t>& kernels();
+template const Kernels<std::uint64_t>& kernels();
+
+}  // namespace fabricmark::codec
