@@ -215,7 +215,8 @@ Predictor better_predictor(const Form& form, std::span<const std::byte> cells) {
   std::vector<std::byte> coded;
   std::size_t least = 0;
   Predictor better = Predictor::kLine;
-  for (const Predictor predictor : {Predictor::kLine, Predictor::kPlane}) {
+  for (const Predictor predictor :
+       {Predictor::kLine, Predictor::kLorenzo, Predictor::kPlane, Predictor::kSmooth}) {
     Form tried = form;
     tried.predictor = predictor;
     coded.resize(most_bytes(tried, wanted));

@@ -38,8 +38,7 @@ class Decoder {
     std::uint32_t bits = 0;
     std::memcpy(&bits, rest_.data(), kHeadBytes);
     const Head head = Head::of(bits);
-    if (head.is_plane != (form_.predictor == Predictor::kPlane))
-      throw Damage("a block has another predictor");
+    if (head.predictor != form_.predictor) throw Damage("a block has another predictor");
     if (head.cells != std::min(left, kBlockCells)) throw Damage("a block has another number of cells");
     if (head.is_last != (head.cells == left)) throw Damage("the last block is not where it should be");
     rest_ = rest_.subspan(kHeadBytes);

@@ -33,7 +33,7 @@ class Encoder {
     const std::size_t flits = is_raw ? raw_flits : coded_flits;
     const Head head{.cells = count,
                     .is_raw = is_raw,
-                    .is_plane = form_.predictor == Predictor::kPlane,
+                    .predictor = form_.predictor,
                     .is_last = is_last,
                     .flits = form_.mode == Mode::kFile ? flits : 0};
     const std::uint32_t head_bits = head.bits();

@@ -18,14 +18,14 @@ constexpr std::uint64_t kMostColumns = std::uint64_t{1} << 32U;
 void require_form(const Form& form) {
   if (form.element < Element::kFloat32 || form.element > Element::kInt64)
     throw Damage("there is no such element");
-  if (form.predictor != Predictor::kLine && form.predictor != Predictor::kPlane)
+  if (form.predictor < Predictor::kLine || form.predictor > Predictor::kSmooth)
     throw Damage("there is no such predictor");
   if (form.mode != Mode::kFile && form.mode != Mode::kStream) throw Damage("there is no such mode");
   if (form.channels < 1 || form.channels > kMostChannels) throw Damage("cells have 1 to 16 channels");
   if (std::ranges::find(kLanes, form.lanes) == kLanes.end()) throw Damage("there are 1, 2 or 4 lanes");
   if (std::ranges::find(kFlits, form.flit_bits) == kFlits.end())
     throw Damage("flits have 32, 64, 128, 256 or 512 bits");
-  if (form.predictor == Predictor::kPlane && (form.columns < form.lanes || form.columns > kMostColumns))
+  if (form.rows_before() > 0 && (form.columns < form.lanes || form.columns > kMostColumns))
     throw Damage("rows have at least as many cells as there are lanes, and at most 2^32");
 }
 

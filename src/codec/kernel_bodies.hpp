@@ -87,13 +87,32 @@ FM_INLINE void line_residuals(const Word* words, std::size_t count, std::size_t 
 }
 
 template <typename Word>
-FM_INLINE void plane_residuals(const Word* words, std::size_t count, std::size_t lag, Word* __restrict row,
-                               Word* __restrict residuals) {
+FM_INLINE void differences(const Word* words, std::size_t count, std::size_t lag, int order, Word* made) {
   const Word* const before = words - lag;
+  if (order == 1) {
+    for (std::size_t i = 0; i < count; ++i) made[i] = words[i] - before[i];
+    return;
+  }
+  const Word* const long_before = before - lag;
+  for (std::size_t i = 0; i < count; ++i)
+    made[i] = static_cast<Word>(words[i] - 2 * before[i] + long_before[i]);
+}
+
+template <typename Word>
+FM_INLINE void row_residuals(const Word* differences, std::size_t count, Word* __restrict row,
+                             Word* __restrict second_row, Word* __restrict residuals) {
+  if (second_row == nullptr) {
+    for (std::size_t i = 0; i < count; ++i) {
+      residuals[i] = zigzag(static_cast<Word>(differences[i] - row[i]));
+      row[i] = differences[i];
+    }
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
-    const Word slope = words[i] - before[i];
-    residuals[i] = zigzag(static_cast<Word>(slope - row[i]));
-    row[i] = slope;
+    const Word across = differences[i] - row[i];
+    row[i] = differences[i];
+    residuals[i] = zigzag(static_cast<Word>(across - second_row[i]));
+    second_row[i] = across;
   }
 }
 
@@ -101,43 +120,48 @@ FM_INLINE void plane_residuals(const Word* words, std::size_t count, std::size_t
 /// is written again by the next one.
 inline constexpr std::size_t kWide = 16;
 
-/// `words[i] = words[i - lag] + slope(i)`, and `slope(i) = slope(i - lag) + residual` where they are of
-/// lines.
-template <typename Word, bool kOfLine>
-FM_INLINE void sums_of_one(const Word* from, std::size_t count, Word* slopes, Word* words) {
+/// The difference that a residual stands for, or that is given as it is.
+template <typename Word, bool kIsZigzag>
+FM_INLINE Word given(Word from) {
+  return kIsZigzag ? from_zigzag(from) : from;
+}
+
+/// `words[i] = words[i - lag] + slope(i)`: of order 1 slopes are given, of order 2 their differences.
+template <typename Word, int kOrder, bool kIsZigzag>
+FM_INLINE void sums_of_one(const Word* from, std::size_t count, Word* last, Word* words) {
   Word word = words[-1];
-  Word slope = kOfLine ? slopes[0] : Word{0};
+  Word slope = kOrder == 2 ? last[0] : Word{0};
   for (std::size_t i = 0; i < count; ++i) {
-    slope = kOfLine ? static_cast<Word>(slope + from_zigzag(from[i])) : from[i];
+    slope = given<Word, kIsZigzag>(from[i]) + (kOrder == 2 ? slope : Word{0});
     word += slope;
     words[i] = word;
   }
-  if (kOfLine) slopes[0] = slope;
+  if (kOrder == 2) last[0] = slope;
 }
 
-template <typename Word, bool kOfLine>
-FM_INLINE void sums_of_few(const Word* from, std::size_t count, std::size_t lag, Word* slopes, Word* words) {
+template <typename Word, int kOrder, bool kIsZigzag>
+FM_INLINE void sums_of_few(const Word* from, std::size_t count, std::size_t lag, Word* last, Word* words) {
   Word word[kWide];
   Word slope[kWide];
   for (std::size_t j = 0; j < kWide; ++j) word[j] = j < lag ? words[j - lag] : 0;
-  for (std::size_t j = 0; j < kWide; ++j) slope[j] = kOfLine && j < lag ? slopes[j] : 0;
+  for (std::size_t j = 0; j < kWide; ++j) slope[j] = kOrder == 2 && j < lag ? last[j] : 0;
   std::size_t i = 0;
   for (; i + lag <= count; i += lag) {
     for (std::size_t j = 0; j < kWide; ++j) {
-      slope[j] = kOfLine ? static_cast<Word>(slope[j] + from_zigzag(from[i + j])) : from[i + j];
+      slope[j] = given<Word, kIsZigzag>(from[i + j]) + (kOrder == 2 ? slope[j] : Word{0});
       word[j] += slope[j];
     }
     std::memcpy(words + i, word, sizeof(word));
   }
   for (std::size_t j = 0; i + j < count; ++j) {  // a part of all lanes
-    slope[j] = kOfLine ? static_cast<Word>(slope[j] + from_zigzag(from[i + j])) : from[i + j];
+    slope[j] = given<Word, kIsZigzag>(from[i + j]) + (kOrder == 2 ? slope[j] : Word{0});
     words[i + j] = word[j] + slope[j];
   }
-  if (kOfLine) std::memcpy(slopes, slope, lag * sizeof(Word));
+  if (kOrder == 2) std::memcpy(last, slope, lag * sizeof(Word));
 }
 
-template <typename Word, bool kOfLine>
-FM_INLINE void sums_of_many(const Word* from, std::size_t count, std::size_t lag, Word* __restrict slopes,
+template <typename Word, int kOrder, bool kIsZigzag>
+FM_INLINE void sums_of_many(const Word* from, std::size_t count, std::size_t lag, Word* __restrict last,
                             Word* words) {
   for (std::size_t i = 0; i < count; i += lag) {
     const std::size_t here = count - i < lag ? count - i : lag;
@@ -145,27 +169,30 @@ FM_INLINE void sums_of_many(const Word* from, std::size_t count, std::size_t lag
     Word* const now = words + i;
 #pragma GCC ivdep
     for (std::size_t j = 0; j < here; ++j) {
-      const Word slope = kOfLine ? static_cast<Word>(slopes[j] + from_zigzag(from[i + j])) : from[i + j];
-      if (kOfLine) slopes[j] = slope;
+      const Word slope = given<Word, kIsZigzag>(from[i + j]) + (kOrder == 2 ? last[j] : Word{0});
+      if (kOrder == 2) last[j] = slope;
       now[j] = before[j] + slope;
     }
   }
 }
 
-template <typename Word, bool kOfLine>
-FM_INLINE void sums(const Word* from, std::size_t count, std::size_t lag, Word* slopes, Word* words) {
-  if (lag == 1) return sums_of_one<Word, kOfLine>(from, count, slopes, words);
-  if (lag <= kWide) return sums_of_few<Word, kOfLine>(from, count, lag, slopes, words);
-  sums_of_many<Word, kOfLine>(from, count, lag, slopes, words);
+template <typename Word, int kOrder, bool kIsZigzag>
+FM_INLINE void sums(const Word* from, std::size_t count, std::size_t lag, Word* last, Word* words) {
+  if (lag == 1) return sums_of_one<Word, kOrder, kIsZigzag>(from, count, last, words);
+  if (lag <= kWide) return sums_of_few<Word, kOrder, kIsZigzag>(from, count, lag, last, words);
+  sums_of_many<Word, kOrder, kIsZigzag>(from, count, lag, last, words);
 }
 
 template <typename Word>
-FM_INLINE void plane_slopes(const Word* residuals, std::size_t count, Word* __restrict row,
-                            Word* __restrict slopes) {
+FM_INLINE void row_differences(const Word* residuals, std::size_t count, Word* __restrict row,
+                               Word* __restrict second_row, Word* __restrict made) {
+  if (second_row == nullptr) {
+    for (std::size_t i = 0; i < count; ++i) made[i] = row[i] += from_zigzag(residuals[i]);
+    return;
+  }
   for (std::size_t i = 0; i < count; ++i) {
-    const Word slope = row[i] + from_zigzag(residuals[i]);
-    row[i] = slope;
-    slopes[i] = slope;
+    second_row[i] += from_zigzag(residuals[i]);
+    made[i] = row[i] += second_row[i];
   }
 }
 

@@ -18,13 +18,17 @@ struct Kernels {
   void (*unmap)(const Word* words, std::size_t count, bool is_float, bool swap, std::byte* numbers);
   /// Second differences, in zigzag; before `words` lie 2 `lag` of the cells before.
   void (*line_residuals)(const Word* words, std::size_t count, std::size_t lag, Word* residuals);
-  /// Differences from the cell before minus those of the row before, in `row`, which they take the place of;
-  /// before `words` lie `lag` of the cells before.
-  void (*plane_residuals)(const Word* words, std::size_t count, std::size_t lag, Word* row, Word* residuals);
-  /// The other way: before `words` lie `lag` of the cells before, of which `slopes` has the differences.
-  void (*line_words)(const Word* residuals, std::size_t count, std::size_t lag, Word* slopes, Word* words);
-  void (*plane_slopes)(const Word* residuals, std::size_t count, Word* row, Word* slopes);
-  void (*plane_words)(const Word* slopes, std::size_t count, std::size_t lag, Word* words);
+  /// Differences of the order 1 or 2, as they are.
+  void (*differences)(const Word* words, std::size_t count, std::size_t lag, int order, Word* made);
+  /// Differences less those of the row before, in zigzag; with `second_row`, which may be null, less those of
+  /// these. The rows become the new ones.
+  void (*row_residuals)(const Word* differences, std::size_t count, Word* row, Word* second_row,
+                        Word* residuals);
+  /// The other way: before `words` lie `lag` of the cells before, of which `last` has the first differences.
+  void (*line_words)(const Word* residuals, std::size_t count, std::size_t lag, Word* last, Word* words);
+  void (*row_differences)(const Word* residuals, std::size_t count, Word* row, Word* second_row, Word* made);
+  void (*words)(const Word* differences, std::size_t count, std::size_t lag, int order, Word* last,
+                Word* words);
   /// Classes and residuals of cells as bits; returns how many.
   std::size_t (*pack)(const Word* residuals, std::size_t cells, std::size_t channels, std::uint8_t* bits);
   /// Returns how many bits so many cells took, more than `most` where they ended beyond it.

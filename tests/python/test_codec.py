@@ -72,7 +72,7 @@ def test_auto_takes_the_better_predictor(place, tmp_path):
     path = tmp_path / "field.npy"
     numpy.save(path, waves(200, 300).astype("f4"))
     lengths = {}
-    for predictor in ("1d", "2d", "auto"):
+    for predictor in ("1d", "lorenzo", "2d", "smooth", "auto"):
         place.run("compress", path, "-o", f"{predictor}.fmc", "--predictor", predictor)
         lengths[predictor] = (place.folder / f"{predictor}.fmc").stat().st_size
     assert lengths["auto"] == min(lengths.values())

@@ -36,13 +36,13 @@ TEST(CodecDamage, EachCheckOfABlockFindsItsFault) {
   const Form form{.channels = 3};
   constexpr std::size_t kCells = 600;
   EXPECT_EQ(with_head(form, kCells, [](std::uint32_t&) {}), "");
-  EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head ^= 1U << 12U; }),
+  EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head ^= 1U << 13U; }),
             "the head of a block has unknown flags");
   EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head ^= 1U << 9U; }),
             "a block has another predictor");
   EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head ^= 1U; }),
             "a block has another number of cells");
-  EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head ^= 1U << 10U; }),
+  EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head ^= 1U << 11U; }),
             "the last block is not where it should be");
   EXPECT_EQ(with_head(form, kCells, [](std::uint32_t& head) { head += 1U << 16U; }),
             "a block is not as long as its head says");

@@ -86,7 +86,8 @@ class Patterns {
 inline std::vector<Form> forms(std::uint32_t channels, std::uint64_t columns) {
   std::vector<Form> all;
   for (const Element element : {Element::kFloat32, Element::kFloat64, Element::kInt32, Element::kInt64})
-    for (const Predictor predictor : {Predictor::kLine, Predictor::kPlane})
+    for (const Predictor predictor :
+         {Predictor::kLine, Predictor::kLorenzo, Predictor::kPlane, Predictor::kSmooth})
       for (const Mode mode : {Mode::kFile, Mode::kStream})
         for (const std::uint32_t lanes : {1U, 2U, 4U})
           for (const bool is_swapped : {false, true})

@@ -158,7 +158,7 @@ TEST(Codec, HasTheBitsThatItsPageTells) {
   const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
   const Bytes coded = encoded(form, Bytes(bytes.begin(), bytes.end()));
   // Residuals 3, -1, 0, 0: zigzag 6, 1, 0, 0; classes 1, 1, 0, 0: 3 bits each and 4 of residuals.
-  const std::uint32_t head = 3U | 1U << 10U | 2U << 16U;
+  const std::uint32_t head = 3U | 1U << 11U | 2U << 16U;
   const std::uint32_t bits = 1U | 6U << 3U | 1U << 7U | 1U << 10U;
   std::uint32_t found[2];
   ASSERT_EQ(coded.size(), sizeof(found));
@@ -167,11 +167,110 @@ TEST(Codec, HasTheBitsThatItsPageTells) {
   EXPECT_EQ(found[1], bits);
 }
 
+/// The format as its page tells it, a bit and a word at a time.
+class Reference {
+ public:
+  Reference(const Form& form, const Bytes& cells) : form_(form), bits_(8 * form.word_bytes()) {
+    for (std::size_t at = 0; at < cells.size(); at += form.word_bytes()) {
+      std::uint64_t word = 0;
+      std::memcpy(&word, &cells[at], form.word_bytes());
+      words_.push_back(word);
+    }
+  }
+  Bytes coded() {
+    const std::size_t cells = words_.size() / form_.channels;
+    for (std::size_t first = 0; first < cells; first += kBlockCells)
+      block(first, std::min(kBlockCells, cells - first), first + kBlockCells >= cells);
+    Bytes bytes(out_.size() / 8);
+    for (std::size_t i = 0; i < out_.size(); ++i)
+      bytes[i / 8] |= static_cast<std::byte>(std::uint8_t{out_[i]} << i % 8);
+    return bytes;
+  }
+
+ private:
+  using Bits = std::vector<bool>;
+  static void put(Bits& to, std::uint64_t value, std::size_t bits) {
+    for (std::size_t i = 0; i < bits; ++i) to.push_back((value >> i & 1U) != 0);
+  }
+  [[nodiscard]] std::uint64_t cut(std::uint64_t value) const {
+    return bits_ == 64 ? value : value & 0xFFFFFFFFU;
+  }
+  /// Mapped, of a cell that may lie before the frame.
+  [[nodiscard]] std::uint64_t at(std::int64_t cell, std::size_t channel) const {
+    if (cell < 0) return 0;
+    const std::uint64_t word = words_[static_cast<std::size_t>(cell) * form_.channels + channel];
+    if (!form_.is_float()) return word;
+    const bool is_negative = (word >> (bits_ - 1)) != 0;
+    return is_negative ? cut(~word) : word ^ std::uint64_t{1} << (bits_ - 1);
+  }
+  [[nodiscard]] std::uint64_t difference(std::int64_t cell, std::size_t channel, int along,
+                                         std::size_t across) const {
+    if (cell < 0) return 0;
+    if (along > 0)
+      return difference(cell, channel, along - 1, across) -
+             difference(cell - form_.lanes, channel, along - 1, across);
+    if (across == 0) return at(cell, channel);
+    return difference(cell, channel, 0, across - 1) -
+           difference(cell - static_cast<std::int64_t>(form_.columns), channel, 0, across - 1);
+  }
+  void block(std::size_t first, std::size_t cells, bool is_last) {
+    Bits coded;
+    Bits raw;
+    for (std::size_t cell = first; cell < first + cells; ++cell) {
+      Bits residuals;
+      for (std::size_t channel = 0; channel < form_.channels; ++channel) {
+        put(raw, words_[cell * form_.channels + channel], bits_);
+        const std::uint64_t r =
+            cut(difference(static_cast<std::int64_t>(cell), channel, form_.order(), form_.rows_before()));
+        const std::uint64_t z = cut(r << 1U) ^ ((r >> (bits_ - 1)) != 0 ? cut(~std::uint64_t{0}) : 0);
+        const std::size_t last_class = bits_ == 64 ? 15 : 7;
+        std::size_t of_class = 0;
+        while (of_class < last_class && (z >> 4 * of_class) != 0) ++of_class;
+        put(coded, of_class, bits_ == 64 ? 4 : 3);
+        put(residuals, z, of_class == last_class ? bits_ : 4 * of_class);
+      }
+      coded.insert(coded.end(), residuals.begin(), residuals.end());
+    }
+    const auto flits = [&](const Bits& of) {
+      return (32 + of.size() + form_.flit_bits - 1) / form_.flit_bits;
+    };
+    const bool is_raw_shorter = flits(raw) < flits(coded);
+    const bool is_raw = form_.mode == Mode::kFile ? is_raw_shorter : was_raw_shorter_;
+    was_raw_shorter_ = is_raw_shorter;
+    const Bits& chosen = is_raw ? raw : coded;
+    const std::size_t end = out_.size() + flits(chosen) * form_.flit_bits;
+    put(out_, cells - 1, 8);
+    put(out_, is_raw ? 1 : 0, 1);
+    put(out_, static_cast<std::uint32_t>(form_.predictor) - 1, 2);
+    put(out_, is_last ? 1 : 0, 5);
+    put(out_, form_.mode == Mode::kFile ? flits(chosen) : 0, 16);
+    out_.insert(out_.end(), chosen.begin(), chosen.end());
+    out_.resize(end);
+  }
+
+  Form form_;
+  std::size_t bits_;
+  std::vector<std::uint64_t> words_;
+  Bits out_;
+  bool was_raw_shorter_ = false;
+};
+
+TEST(Codec, IsWhatItsPageTells) {
+  Patterns patterns(9);
+  for (const std::uint32_t channels : {1U, 3U, 10U}) {
+    for (const Form& form : forms(channels, 23)) {
+      if (form.is_swapped) continue;
+      const Bytes cells = patterns.words(form, std::size_t{600} * channels);
+      ASSERT_TRUE(encoded(form, cells) == Reference(form, cells).coded()) << said(form);
+    }
+  }
+}
+
 TEST(Codec, RefusesFormsThatThereAreNot) {
   const auto refused = [](const Form& form) { EXPECT_THROW(require_form(form), Damage) << said(form); };
   refused({.element = static_cast<Element>(0)});
   refused({.element = static_cast<Element>(5)});
-  refused({.predictor = static_cast<Predictor>(3)});
+  refused({.predictor = static_cast<Predictor>(5)});
   refused({.mode = static_cast<Mode>(0)});
   refused({.channels = 0});
   refused({.channels = 17});

@@ -14,14 +14,17 @@ from fabricmark.codec import library, parts
 from fabricmark.codec.parts import Array, Layout, Wanted
 
 SUFFIX = ".fmc"
+NAMES = {number: name for name, number in library.PREDICTORS.items()}
 
 
 class Predictor(StrEnum):
-    """What a number is foretold from."""
+    """Order of the differences along and across rows: 2 and 0, 1 and 1, 2 and 1, 2 and 2."""
 
     AUTO = "auto"
     LINE = "1d"
+    LORENZO = "lorenzo"
     PLANE = "2d"
+    SMOOTH = "smooth"
 
 
 class Lanes(StrEnum):
@@ -47,7 +50,7 @@ def compress(
         Path | None, typer.Option("--output", "-o", metavar="FILE", help=f"Default: FILE{SUFFIX}.")
     ] = None,
     predictor: Annotated[
-        Predictor, typer.Option(help="From the numbers before in a row, or from the row before too.")
+        Predictor, typer.Option(help="Along rows, or across them too (auto: what makes a sample shortest).")
     ] = Predictor.AUTO,
     lanes: Annotated[
         Lanes, typer.Option(help="Cells that hardware takes in one cycle; 1 makes the shortest archives.")
@@ -118,5 +121,5 @@ def _row(one: Array) -> list[str]:
     if not kept:
         form = next(part.form for part in one.parts if part.form.element != library.STORED)
         ratio = one.bytes * len(one.places) / coded
-        words = ["2d" if form.predictor == library.PLANE else "1d", str(form.lanes), f"{ratio:.3f}"]
+        words = [NAMES[form.predictor], str(form.lanes), f"{ratio:.3f}"]
     return [one.name or "numbers", one.dtype.name, shape, *words]

@@ -11,7 +11,8 @@ from fabricmark.base import paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 STORED, FLOAT32, FLOAT64, INT32, INT64 = range(5)
-LINE, PLANE = 1, 2
+PREDICTORS = {"1d": 1, "lorenzo": 2, "2d": 3, "smooth": 4}
+LINE = PREDICTORS["1d"]
 FILE = 1
 FLIT_BITS = 32
 

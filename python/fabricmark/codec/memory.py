@@ -16,7 +16,8 @@ def compress(
 ) -> bytes:
     """An archive, as `fabricmark compress` makes it of the array's .npy file.
 
-    `predictor`: auto, 1d or 2d; `channels`: numbers of a cell, of the last axis where that is None and short.
+    `predictor`: auto, 1d, lorenzo, 2d or smooth; `channels`: numbers of a cell; None: of a last axis that is
+    short, else 1.
     Raises FabricmarkError (2: of such numbers there is none; 3: the library is not built).
     """
     import numpy

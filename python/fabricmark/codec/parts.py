@@ -163,7 +163,10 @@ def _offset(values: "numpy.ndarray") -> int:
 
 
 def planned(layout: Layout, content: bytes, predictor: str, lanes: int) -> list[Part]:
-    """All of a file in parts. `predictor`: auto, 1d or 2d. Raises FabricmarkError (2, 3)."""
+    """All of a file in parts. `predictor`: auto, or of PREDICTORS, of arrays that have rows.
+
+    Raises FabricmarkError (2, 3).
+    """
     found: list[Part] = []
     at = 0
     for begin, array in sorted(_pieces(layout.arrays), key=lambda piece: piece[0]):
@@ -196,8 +199,8 @@ def _form(array: Array, content: bytes, begin: int, predictor: str, lanes: int) 
         ELEMENTS[code[1:]], array.channels, lanes, array.columns, array.dtype.str.startswith(">")
     )
     has_rows = array.columns >= max(lanes, 2)
-    if predictor == "2d" and has_rows:
-        made.predictor = library.PLANE
-    elif predictor == "auto" and has_rows:
+    if has_rows and predictor == "auto":
         library.choose_predictor(made, content, begin, array.bytes)
+    elif has_rows:
+        made.predictor = library.PREDICTORS[predictor]
     return made

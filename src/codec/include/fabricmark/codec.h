@@ -17,7 +17,12 @@ enum {                      /* of fm_codec_form.element */
        FM_CODEC_INT32 = 3,
        FM_CODEC_INT64 = 4
 };
-enum { FM_CODEC_LINE = 1, FM_CODEC_PLANE = 2 };  /* of fm_codec_form.predictor: 1D and 2D */
+enum {                       /* of fm_codec_form.predictor */
+       FM_CODEC_LINE = 1,    /* second differences along rows */
+       FM_CODEC_LORENZO = 2, /* first ones along and across rows */
+       FM_CODEC_PLANE = 3,   /* second ones along, first ones across */
+       FM_CODEC_SMOOTH = 4   /* second ones along and across */
+};
 enum { FM_CODEC_FILE = 1, FM_CODEC_STREAM = 2 }; /* of fm_codec_form.mode */
 
 typedef struct fm_codec_form {
@@ -29,7 +34,7 @@ typedef struct fm_codec_form {
   uint32_t flit_bits; /* a block is filled up to whole flits: 32, 64 .. 512; of files 32 */
   uint32_t swapped;   /* 1: numbers in memory lie with their highest byte first */
   uint32_t reserved;  /* 0 */
-  uint64_t columns;   /* cells of a row, of FM_CODEC_PLANE */
+  uint64_t columns;   /* cells of a row, of all but FM_CODEC_LINE */
 } fm_codec_form;
 
 typedef struct fm_codec_part {
