@@ -167,7 +167,6 @@ FM_INLINE void sums_of_many(const Word* from, std::size_t count, std::size_t lag
     const std::size_t here = count - i < lag ? count - i : lag;
     const Word* const before = words + i - lag;
     Word* const now = words + i;
-#pragma GCC ivdep
     for (std::size_t j = 0; j < here; ++j) {
       const Word slope = given<Word, kIsZigzag>(from[i + j]) + (kOrder == 2 ? last[j] : Word{0});
       if (kOrder == 2) last[j] = slope;
@@ -294,7 +293,7 @@ FM_INLINE void put_single(Bits& bits, std::uint64_t residual, unsigned of_class)
   bits.put(residual, length_of<std::uint64_t>(of_class));
 }
 
-inline constexpr std::size_t kMostWords = 256 * 16;  ///< of a block
+inline constexpr std::size_t kMostWords = 4096;  ///< of a block
 
 template <typename Word>
 FM_INLINE std::size_t pack(const Word* residuals, std::size_t cells, std::size_t channels, std::uint8_t* to) {
