@@ -352,15 +352,23 @@ FM_INLINE std::size_t take_residuals(const std::uint8_t* from, std::size_t at, s
   return at + 4 * (ends >> 56U);
 }
 
-/// Cells of one channel: what one load brings is enough for a cell, and for a next one if it is short.
+/// Cells of one channel: what one load brings is enough for a cell, and for the next one if both are short.
 FM_INLINE std::size_t unpack_single(const std::uint8_t* from, std::size_t most, std::size_t cells,
                                     std::uint32_t* residuals) {
+  constexpr unsigned kBits = Classes<std::uint32_t>::kBits;
+  constexpr unsigned kSure = 57;
   std::size_t at = 0;
-  for (std::size_t cell = 0; cell < cells && at <= most; ++cell) {
+  for (std::size_t cell = 0; cell < cells && at <= most;) {
     const std::uint64_t word = bits_at(from, at);
     const unsigned length = length_of<std::uint32_t>(word & 7U);
-    residuals[cell] = static_cast<std::uint32_t>(lowest(word >> 3U, length));
-    at += 3 + length;
+    residuals[cell++] = static_cast<std::uint32_t>(lowest(word >> kBits, length));
+    const std::uint64_t next = word >> kBits >> length;
+    const unsigned next_length = length_of<std::uint32_t>(next & 7U);
+    if (2 * kBits + length + next_length <= kSure && cell < cells) {
+      residuals[cell++] = static_cast<std::uint32_t>(lowest(next >> kBits, next_length));
+      at += kBits + next_length;
+    }
+    at += kBits + length;
   }
   return at;
 }
