@@ -12,6 +12,9 @@ module fm_fp_compress #(
 ) (
     input  wire               clk,
     input  wire               rst,
+`ifdef FM_FAULTS
+    input  wire  [       3:0] fault,
+`endif
     input  wire  [      31:0] cfg_cells,
     input  wire  [32*C*N-1:0] s_axis_tdata,
     input  wire               s_axis_tvalid,
@@ -30,6 +33,10 @@ module fm_fp_compress #(
   localparam integer RB = $clog2(ROW);
   localparam integer SW = 14;                 // of what goes beside a word
 
+
+`ifndef FM_FAULTS
+  wire [3:0] fault = 4'd0;
+`endif
   wire en;
   assign s_axis_tready = en;
 
@@ -80,7 +87,7 @@ module fm_fp_compress #(
       raw_2 <= raw_1;
       if (side_1[0]) begin
         last <= mapped;
-        long_last <= is_first_1 ? {RAW{1'b0}} : last;
+        long_last <= is_first_1 && fault != 4'd2 ? {RAW{1'b0}} : last;
       end
     end
   generate
@@ -111,7 +118,7 @@ module fm_fp_compress #(
       wire moves = side_2[0];
       wire [RB-1:0] following = place == RB'(ROW - 1) ? {RB{1'b0}} : place + RB'(1);
       assign next_place = side_1[0] && side_1[12] ? {RB{1'b0}} : moves ? following : place;
-      wire knows = !side_2[12] && has_row;
+      wire knows = (!side_2[12] || fault == 4'd1) && has_row;
       always_ff @(posedge clk) begin
         if (en) begin
           above <= row[next_place];
@@ -197,7 +204,7 @@ module fm_fp_compress #(
   logic [SB-1:0] coded_bits, raw_bits;  // of the block so far, with its head
   wire leaves = m_axis_tvalid && m_axis_tready;
   wire [LB-1:0] rest = leaves ? filled - LB'(W) : filled;
-  assign en = rest < LB'(W);
+  assign en = rest < LB'(W) || (fault == 4'd6 && !m_axis_tready);
   assign m_axis_tvalid = filled >= LB'(W);
   assign m_axis_tdata = open[W-1:0];
   assign m_axis_tlast = closes && filled == LB'(W);
@@ -205,7 +212,7 @@ module fm_fp_compress #(
   wire valid = side[0];
   wire starts = side[11];
   wire stops = side[10];
-  wire is_raw_now = starts ? raw_next && !side[12] : is_raw;
+  wire is_raw_now = starts ? raw_next && (!side[12] || fault == 4'd3) : is_raw;
   wire [31:0] head = {16'd0, 4'd0, side[13], PLANE != 0 ? 2'd2 : 2'd0, is_raw_now, side[8:1]};
   wire [LB-1:0] bits = is_raw_now ? LB'(RAW) : length;
   wire [LB-1:0] added = starts ? bits + LB'(32) : bits;
@@ -213,7 +220,7 @@ module fm_fp_compress #(
   wire [CODED+31:0] piece = starts ? {payload, head} : {32'd0, payload};
   wire [LB-1:0] unrounded = rest + (valid ? added : {LB{1'b0}});
   wire [LB-1:0] rounded = (unrounded + LB'(W - 1)) & ~LB'(W - 1);
-  wire [SB-1:0] coded_before = starts ? SB'(32) : coded_bits;
+  wire [SB-1:0] coded_before = starts && fault != 4'd4 ? SB'(32) : coded_bits;
   wire [SB-1:0] raw_before = starts ? SB'(32) : raw_bits;
   wire [SB-1:0] coded_sum = coded_before + SB'(length);
   wire [SB-1:0] raw_sum = raw_before + SB'(RAW);
@@ -223,7 +230,7 @@ module fm_fp_compress #(
   always_ff @(posedge clk) begin
     if (en && valid) begin
       open <= moved | {{W{1'b0}}, piece} << rest;
-      filled <= stops ? rounded : unrounded;
+      filled <= stops && (fault != 4'd5 || side[9]) ? rounded : unrounded;
       closes <= side[9];
       is_raw <= is_raw_now;
       coded_bits <= coded_sum;

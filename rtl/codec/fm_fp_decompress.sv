@@ -11,6 +11,9 @@ module fm_fp_decompress #(
 ) (
     input  wire               clk,
     input  wire               rst,
+`ifdef FM_FAULTS
+    input  wire  [       3:0] fault,
+`endif
     input  wire  [     W-1:0] s_axis_tdata,
     input  wire               s_axis_tvalid,
     output wire               s_axis_tready,
@@ -30,6 +33,10 @@ module fm_fp_decompress #(
   localparam integer RB = $clog2(ROW);
   localparam integer SW = 4;  // of what goes beside a word: first of the frame, raw, last, valid
 
+
+`ifndef FM_FAULTS
+  wire [3:0] fault = 4'd0;
+`endif
   wire en;  // what follows moves
 
   // Bits that came and were not taken; behind them zeros.
@@ -45,7 +52,8 @@ module fm_fp_decompress #(
   wire [8:0] left_now = goes_on ? left : {1'b0, head[7:0]} + 9'd1;
   wire [LB-1:0] offset = goes_on ? {LB{1'b0}} : LB'(32);
   wire [ALL-1:0] front = goes_on ? open : open >> 32;
-  wire is_good = head[31:16] == 16'd0 && head[15:12] == 4'd0 && head[10:9] == (PLANE != 0 ? 2'd2 : 2'd0);
+  wire [1:0] predictor = PLANE != 0 ? 2'd2 : 2'd0;
+  wire is_good = head[31:12] == 20'd0 && head[10:9] == (fault == 4'd12 ? ~predictor : predictor);
 
   // Cells of a word one after the other: how long each is follows from its classes.
   logic [LB-1:0] length;
@@ -71,10 +79,11 @@ module fm_fp_decompress #(
   end
   wire [LB-1:0] bits = offset + (raw_now ? LB'(RAW) : length);
   // Where classes have not come, zeros stand for them, and the cell is longer than what has come.
-  wire takes = en && filled >= bits;
+  wire takes = en && (filled >= bits || (fault == 4'd8 && filled >= LB'(W)));
   wire ends = left_now == 9'(N);
   wire [LB-1:0] after = filled - bits;
-  wire [LB-1:0] kept = ends ? after & ~LB'(W - 1) : after;  // what fills up the block's last flit is dropped
+  // What fills up the block's last flit is dropped.
+  wire [LB-1:0] kept = ends && fault != 4'd7 ? after & ~LB'(W - 1) : after;
   wire [LB-1:0] rest_filled = takes ? kept : filled;
   wire [LB-1:0] dropped = takes ? filled - kept : {LB{1'b0}};
   assign s_axis_tready = rest_filled <= LB'(ALL - W);
@@ -88,7 +97,7 @@ module fm_fp_decompress #(
       is_raw <= raw_now;
       is_last_block <= last_now;
       left <= left_now - 9'(N);
-      is_first <= ends && last_now;
+      is_first <= ends && last_now && fault != 4'd11;
       if (!goes_on && !is_good) bad_head <= 1'b1;
     end
     if (rst) begin
@@ -159,7 +168,7 @@ module fm_fp_decompress #(
       logic has_row;
       wire [RB-1:0] following = place == RB'(ROW - 1) ? {RB{1'b0}} : place + RB'(1);
       wire [RB-1:0] next_place = comes_first ? {RB{1'b0}} : goes ? following : place;
-      wire knows = !starts && has_row;
+      wire knows = (!starts || fault == 4'd9) && has_row;
       assign above = knows ? above_r : {RAW{1'b0}};
       always_ff @(posedge clk) begin
         if (en) begin
@@ -189,7 +198,7 @@ module fm_fp_decompress #(
       wire [31:0] coded_difference = residuals[32*i+:32] + above[32*i+:32];
       wire [31:0] new_slope = side_2[2] ? mapped - word : slope + coded_difference;
       wire [31:0] new_word = side_2[2] ? mapped : word + new_slope;
-      assign differences[32*i+:32] = side_2[2] ? new_slope - slope : coded_difference;
+      assign differences[32*i+:32] = side_2[2] && fault != 4'd10 ? new_slope - slope : coded_difference;
       always_ff @(posedge clk)
         if (en && goes) begin
           slopes[32*i+:32] <= new_slope;

@@ -17,7 +17,7 @@ module fm_fp_pack #(
 
   // Of each level from the leaves on: pieces one behind the other, and their lengths. A piece is twice as long as one of the
   // level before, and there are half as many.
-  /* verilator lint_off UNUSEDSIGNAL */  // higher levels have fewer lengths, and the last piece has no more than C words
+  /* verilator lint_off UNUSEDSIGNAL */  // higher levels have fewer lengths, and the last piece C words
   wire [32*P*(LV+1)-1:0] pieces;
   wire [LB*P*(LV+1)-1:0] lengths;
   /* verilator lint_on UNUSEDSIGNAL */

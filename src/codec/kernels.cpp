@@ -53,8 +53,8 @@ namespace {
       bodies::sums<Word, 2, false>(differences, count, lag, last, to);                                      \
     }                                                                                                       \
     FM_TARGET(TARGET)                                                                                       \
-    static std::size_t                                                                                      \
-        pack(const Word* residuals, std::size_t cells, std::size_t channels, std::uint8_t* bits) {          \
+    static std::size_t pack(const Word* residuals, std::size_t cells, std::size_t channels,                 \
+                            std::uint8_t* bits) {                                                           \
       return bodies::pack(residuals, cells, channels, bits);                                                \
     }                                                                                                       \
     FM_TARGET(TARGET)                                                                                       \

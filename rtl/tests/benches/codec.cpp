@@ -61,7 +61,7 @@ class Bench {
  private:
   template <typename Model>
   static void set_fault(Model& model, unsigned fault) {
-    if constexpr (requires { model.fault; }) model.fault = static_cast<std::uint8_t>(fault);
+    model.fault = static_cast<std::uint8_t>(fault);
   }
   /// Of words that have few bits, so many may fill a flit.
   static unsigned flit_words() { return FABRICMARK_WIDTH / (3 * kChannels * kLanes) + 1; }

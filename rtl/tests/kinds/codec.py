@@ -1,5 +1,6 @@
 """Compression and decompression beside the codec of src/codec, of several shapes, on random frames."""
 
+import re
 import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -47,12 +48,14 @@ SHAPES = (
     Shape(128, 2, 2, 0, 1, 20),
 )
 RUNS = 100
+FAULTS = range(1, 13)
+FAULTY_SHAPE = SHAPES[0]
 
 
 @once
 def program(shape: Shape) -> Path:
     top = RTL / "tests" / "tops" / "fm_test_codec.sv"
-    flags = ["--top-module", "fm_test_codec", *shape.parameters(), f"-I{FOLDER}", top]
+    flags = ["-DFM_FAULTS", "--top-module", "fm_test_codec", *shape.parameters(), f"-I{FOLDER}", top]
     define = f"{shape.defines()} -I{RTL / 'tests' / 'benches'}"
     return verilate(f"codec_{shape}", RTL / "tests" / "benches" / "codec.cpp", flags, define, MODEL)
 
@@ -63,6 +66,22 @@ def build(shape: Shape) -> None:
 
 def same(shape: Shape, runs: int) -> str:
     return run([program(shape), 0, runs], f"codec {shape}").strip()
+
+
+def finds(fault: int) -> None:
+    """Raises Failure where no seed shows the fault."""
+    words = [str(program(FAULTY_SHAPE)), "0", str(RUNS), str(fault)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    if done.returncode != 1 or ": found: " not in done.stdout:
+        raise Failure(f"fault {fault} was not found in {RUNS} seeds")
+
+
+def planted() -> None:
+    """Raises Failure where the sources know other faults than are tried."""
+    text = " ".join(file.read_text() for file in FOLDER.glob("*.sv"))
+    known = {int(number) for number in re.findall(r"fault [!=]= 4'd(\d+)", text)}
+    if known != set(FAULTS):
+        raise Failure(f"the sources know the faults {sorted(known)}, tried are {FAULTS[0]} to {FAULTS[-1]}")
 
 
 def lint(name: str, shape: Shape) -> None:
@@ -81,6 +100,7 @@ def synthesis(name: str) -> None:
 
 
 def tasks(options: Options) -> Iterator[Task]:
+    yield Task("planted", planted)
     for shape in SHAPES:
         yield Task(f"build {shape}", partial(build, shape))
     for name in ("fm_fp_compress", "fm_fp_decompress"):
@@ -89,3 +109,5 @@ def tasks(options: Options) -> Iterator[Task]:
             yield Task(f"lint {name} {shape}", partial(lint, name, shape))
     for shape in SHAPES:
         yield Task(f"same {shape}", partial(same, shape, RUNS * (10 if options.full else 1)))
+    for fault in FAULTS:
+        yield Task(f"fault {fault}", partial(finds, fault))

@@ -10,6 +10,7 @@ module fm_test_codec #(
 ) (
     input  wire               clk,
     input  wire               rst,
+    input  wire  [       3:0] fault,
     input  wire  [      31:0] cfg_cells,
     input  wire  [32*C*N-1:0] s_axis_tdata,
     input  wire               s_axis_tvalid,
@@ -30,14 +31,14 @@ module fm_test_codec #(
   fm_fp_compress #(
       .W(W), .C(C), .N(N), .PLANE(PLANE), .FLOATS(FLOATS), .COLUMNS(COLUMNS)
   ) compress (
-      .clk, .rst, .cfg_cells, .s_axis_tdata, .s_axis_tvalid, .s_axis_tready, .m_axis_tdata(flit_tdata),
+      .clk, .rst, .fault, .cfg_cells, .s_axis_tdata, .s_axis_tvalid, .s_axis_tready, .m_axis_tdata(flit_tdata),
       .m_axis_tlast(flit_tlast), .m_axis_tvalid(flit_tvalid), .m_axis_tready(flit_tready)
   );
   fm_fp_decompress #(
       .W(W), .C(C), .N(N), .PLANE(PLANE), .FLOATS(FLOATS), .COLUMNS(COLUMNS)
   ) decompress (
-      .clk, .rst, .s_axis_tdata(flit_tdata), .s_axis_tvalid(flit_tvalid && passes), .s_axis_tready(ready), .m_axis_tdata,
-      .m_axis_tlast, .m_axis_tvalid, .m_axis_tready, .bad_head
+      .clk, .rst, .fault, .s_axis_tdata(flit_tdata), .s_axis_tvalid(flit_tvalid && passes), .s_axis_tready(ready),
+      .m_axis_tdata, .m_axis_tlast, .m_axis_tvalid, .m_axis_tready, .bad_head
   );
 endmodule
 `default_nettype wire
