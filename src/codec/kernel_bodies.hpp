@@ -384,7 +384,8 @@ FM_INLINE std::size_t unpack(const std::uint8_t* from, std::size_t most, std::si
   const std::size_t second = channels - first;
   std::size_t at = 0;
   for (std::size_t cell = 0; cell < cells && at <= most; ++cell) {
-    const std::uint64_t head = word_at(from, at);
+    // Classes of 16 channels of 32 bits have 48 bits.
+    const std::uint64_t head = sizeof(Word) == 4 ? bits_at(from, at) : word_at(from, at);
     at += kBits * channels;
     std::uint64_t classes = spread<Word>(lowest(head, kBits * static_cast<unsigned>(first)));
     at = take_residuals(from, at, classes, first, residuals);
