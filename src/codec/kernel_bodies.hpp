@@ -1,6 +1,7 @@
 #pragma once
 
 // What the kernels do, to be inlined into a function for each kind of processor (kernels.cpp).
+#include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
@@ -373,6 +374,37 @@ FM_INLINE std::size_t unpack_single(const std::uint8_t* from, std::size_t most, 
   return at;
 }
 
+/// Lengths of a few cells' classes, in fours of bits: where the next cell begins is known sooner by a table.
+inline constexpr unsigned kTableBits = 12;
+template <typename Word>
+constexpr std::array<std::uint8_t, 1U << kTableBits> table_of_lengths() {
+  constexpr unsigned kBits = Classes<Word>::kBits;
+  std::array<std::uint8_t, 1U << kTableBits> made{};
+  for (unsigned classes = 0; classes < made.size(); ++classes) {
+    for (unsigned rest = classes; rest != 0; rest >>= kBits) {
+      const unsigned number = rest & Classes<Word>::kLongest;
+      made[classes] = static_cast<std::uint8_t>(made[classes] + number + ((number + 1) >> kBits));
+    }
+  }
+  return made;
+}
+template <typename Word>
+inline constexpr auto kLengths = table_of_lengths<Word>();
+
+template <typename Word>
+FM_INLINE std::size_t unpack_few(const std::uint8_t* from, std::size_t most, std::size_t cells,
+                                 std::size_t channels, Word* residuals) {
+  const unsigned bits = Classes<Word>::kBits * static_cast<unsigned>(channels);
+  std::size_t at = 0;
+  for (std::size_t cell = 0; cell < cells && at <= most; ++cell, residuals += channels) {
+    const std::uint64_t head = lowest(bits_at(from, at), bits);
+    const std::size_t next = at + bits + 4U * kLengths<Word>[head];
+    take_residuals(from, at + bits, spread<Word>(head), channels, residuals);
+    at = next;
+  }
+  return at;
+}
+
 template <typename Word>
 FM_INLINE std::size_t unpack(const std::uint8_t* from, std::size_t most, std::size_t cells,
                              std::size_t channels, Word* residuals) {
@@ -380,6 +412,7 @@ FM_INLINE std::size_t unpack(const std::uint8_t* from, std::size_t most, std::si
     if (channels == 1) return unpack_single(from, most, cells, residuals);
   }
   constexpr unsigned kBits = Classes<Word>::kBits;
+  if (kBits * channels <= kTableBits) return unpack_few(from, most, cells, channels, residuals);
   const std::size_t first = channels < kGroup ? channels : kGroup;
   const std::size_t second = channels - first;
   std::size_t at = 0;
