@@ -18,7 +18,7 @@ EXAMPLES = {
 }  # fmt: skip
 # Comparisons of the suite as a whole, which choose benchmarks as a user does: a command that any program
 # would do for, and the points at which each model is asked.
-CHOOSING = {"compare.py", "models.py", "same_results.py"}
+CHOOSING = {"codec.py", "compare.py", "models.py", "same_results.py"}
 
 
 def is_room(file: Path) -> bool:
