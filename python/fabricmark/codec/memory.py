@@ -21,9 +21,10 @@ def compress(
     Raises FabricmarkError (2: of such numbers there is none; 3: the library is not built).
     """
     import numpy
+    from numpy.lib import format
 
     file = io.BytesIO()
-    numpy.save(file, array, allow_pickle=False)
+    format.write_array(file, numpy.asanyarray(array), allow_pickle=False)
     content = file.getvalue()
     layout = parts.of_npy("the array", content, Wanted(channels=channels))
     return library.archive(content, parts.planned(layout, content, predictor, lanes), layout.text())
