@@ -125,12 +125,12 @@ test test-full:
 	echo; $(call ctest_closing_line,$(LOGS)/ctest.log); $(call pytest_closing_line,$(LOGS)/pytest.log); \
 	exit $$status
 
-test-rtl: setup-also-rtl  ## the RTL of the credit link: beside its model, proofs, reference points, resources (Verilator, yosys, z3)
+test-rtl: setup-also-rtl  ## the RTL of credit link and compression: beside their models, proofs, reference points, resources (Verilator, yosys, z3)
 	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS)
 
 # For machines that have Verilator and yosys; .ci/run calls it there.
 test-rtl-short: setup  ## of these what takes a minute: lint, reference points, 100 random links and the planted faults
-	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --only sources --only cosimulation --only reference_points --runs 100
+	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --only sources --only cosimulation --only reference_points --only codec --runs 100
 
 test-rtl-full: setup-also-rtl  ## the same with deeper proofs, and 10 000 random links of both and of the model alone
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target credit_link_tests

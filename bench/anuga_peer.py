@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
+import peer_packages
 from common import ROOT, program, run_program
 
 PACKAGE = "anuga==4.1.0"
@@ -14,21 +14,8 @@ SCRIPT = ROOT / "bench" / "anuga_shallow_water.py"
 
 
 def python() -> Path | None:
-    """The Python that has it, made where it is missing; None without a network or wheels for this machine."""
-    folder = ROOT / ".runtimes" / f"python-{PACKAGE.replace('==', '-')}"
-    found = folder / "bin" / "python"
-    finished = folder / "finished"
-    if finished.exists():
-        return found
-    print(f"installing {PACKAGE} from PyPI into {folder}", file=sys.stderr)
-    commands = (
-        [sys.executable, "-m", "venv", "--clear", str(folder)],
-        [str(found), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", PACKAGE],
-    )
-    if any(subprocess.run(command, capture_output=True).returncode for command in commands):
-        return None
-    finished.touch()
-    return found
+    """The Python that has it, as `peer_packages.python`."""
+    return peer_packages.python(PACKAGE.replace("==", "-"), PACKAGE)
 
 
 def arrays(mesh: str, folder: Path) -> Path:

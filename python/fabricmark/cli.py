@@ -18,6 +18,7 @@ from fabricmark.base import choices, kernels, micro, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build.command import build
+from fabricmark.codec import command as codec_command
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
 from fabricmark.grids import command as grids_command
@@ -500,6 +501,8 @@ app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("bathymetry")(grids_command.bathymetry)
 app.command("maps")(grids_command.maps)
+app.command("compress")(codec_command.compress)
+app.command("decompress")(codec_command.decompress)
 app.command("build")(build)
 app.command("inspect")(inspect)
 app.command("validate")(validate)

@@ -16,6 +16,7 @@ from common import Failure, Options, Task
 from kinds import (
     benches,
     cocotb_runs,
+    codec,
     cosimulation,
     formal,
     lint,
@@ -32,6 +33,7 @@ KINDS: tuple[ModuleType, ...] = (
     reference_points,
     resources,
     benches,
+    codec,
     lint,
     cocotb_runs,
     packaging,

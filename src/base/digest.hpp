@@ -1,10 +1,11 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 namespace fabricmark {
 
 /// Identifies contents: 32 hexadecimal digits.
-std::string content_digest(const std::string& text);
+std::string content_digest(std::string_view text);
 
 }  // namespace fabricmark

@@ -10,7 +10,7 @@ import types
 import pytest
 from conftest import REPOSITORY
 
-MODULES = ("against", "anuga_peer", "common", "pairs", "hpcc", "cases")
+MODULES = ("against", "anuga_peer", "common", "pairs", "peer_packages", "hpcc", "cases")
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ EXAMPLES = {
     "write a program of the suite with its options, for example 'fm_stream --size 1000'",
 }  # fmt: skip
 # Comparisons of the suite as a whole, which choose benchmarks as a user does: a command that any program
-# would do for, and the points at which each model is asked.
-CHOOSING = {"compare.py", "models.py", "same_results.py"}
+# would do for, the points at which each model is asked, and fields of several to be compressed.
+CHOOSING = {"codec.py", "compare.py", "models.py", "same_results.py"}
 
 
 def is_room(file: Path) -> bool:

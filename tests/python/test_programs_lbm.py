@@ -4,6 +4,7 @@ import itertools
 import math
 import re
 
+import numpy
 import pytest
 from shallow_water_runs import DOUBLE, failed, note, verdicts
 from stream_program import mpirun, on_a_device, one_error
@@ -242,3 +243,25 @@ def test_bad_input_gets_one_line(program, name):
     done = program.run("--steps", 5, *ONCE, *words)
     assert done.code == 2
     assert re.search(said, one_error(done))
+
+
+# Files ----------------------------------------------------------------------------------------------------
+
+
+def test_fields_are_those_of_the_whole_grid(program, tmp_path):
+    words = (*SHORT, *EXACT, "--case", "cylinder")
+    fields = {}
+    for ranks in (1, 2):
+        folder = tmp_path / str(ranks)
+        done = program.valid(*words, "--ranks", ranks, "--fields", folder, "--wake-every", 5)
+        assert note(done, "(no vortices)")
+        fields[ranks] = {name: numpy.load(folder / f"{name}.npy") for name in ("cells", "u", "v")}
+    for name, one in fields[1].items():
+        assert numpy.array_equal(one, fields[2][name])
+    cells = fields[1]["cells"].reshape(48, 64, 10)
+    assert set(numpy.unique(cells[..., 9])) >= {0, 1}
+    weights = numpy.array([4 / 9, *[1 / 9] * 4, *[1 / 36] * 4])
+    across = numpy.array([0, 1, 0, -1, 0, 1, -1, -1, 1])
+    fluid = cells[..., 9] == 0
+    full = cells[..., :9].astype(float) + weights
+    assert numpy.allclose((full @ across / full.sum(-1))[fluid], fields[1]["u"][fluid], atol=1e-6)

@@ -97,16 +97,21 @@ def program(name: str) -> Path:
     return _built(f"fm_{name}")
 
 
-def _built(name: str) -> Path:
+def codec_library() -> Path:
+    """Path of the library that compresses, as `program`."""
+    return _built("libfabricmark_codec.so", "lib", "library")
+
+
+def _built(name: str, place: str = "bin", kind: str = "program") -> Path:
     if is_clone():
-        folder = _build() / "bin"
+        folder = _build() / place
         remedy = "run `make build`"
     else:
-        folder = root().parents[1] / "bin"
+        folder = root().parents[1] / place
         remedy = "install again with `make install PREFIX=...`, as a wheel only predicts"
     path = folder / name
-    if not os.access(path, os.X_OK) or not path.is_file():
-        raise FabricmarkError(f"the program {path} is not built", remedy, ENVIRONMENT)
+    if not os.access(path, os.R_OK if kind == "library" else os.X_OK) or not path.is_file():
+        raise FabricmarkError(f"the {kind} {path} is not built", remedy, ENVIRONMENT)
     return path
 
 

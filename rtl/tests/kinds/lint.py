@@ -67,7 +67,7 @@ def refuses(file: Path, parameters: str, reason: str) -> None:
 
 def verible() -> None:
     files = [*sources(), *sorted((RTL / "credit_link").glob("*.sv")), *sorted(RTL.glob("tests/tops/*.sv"))]
-    files += sorted(RTL.glob("examples/*/*.sv"))
+    files += [*sorted(RTL.glob("codec/*.sv")), *sorted(RTL.glob("examples/*/*.sv"))]
     run([VERIBLE, f"--rules_config={RTL / '.rules.verible_lint'}", *files], "verible-verilog-lint")
 
 

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "apps/lbm/cases.hpp"
+#include "apps/lbm/run_files.hpp"
 #include "apps/lbm/wake.hpp"
 #include "base/error.hpp"
 #include "device/element.hpp"
@@ -97,6 +98,15 @@ class Lbm final : public stencil::Application {
 
   [[nodiscard]] std::unique_ptr<stencil::Recorder> recorder(const runtime::Context& context,
                                                             const stencil::Part& part) const override {
+    std::unique_ptr<stencil::Recorder> wake = wake_recorder(context, part);
+    if (parameters_.text("fields") == "none") return wake;
+    return std::make_unique<RunFiles>(context, case_, part, std::move(wake));
+  }
+
+ private:
+  /// null where --wake-every asks for none.
+  [[nodiscard]] std::unique_ptr<stencil::Recorder> wake_recorder(const runtime::Context& context,
+                                                                 const stencil::Part& part) const {
     const std::int64_t interval = parameters_.integer("wake_every");
     if (interval == 0) return nullptr;
     if (!case_.cylinder) {
@@ -105,8 +115,6 @@ class Lbm final : public stencil::Application {
     }
     return record_wake(context.ranks(), part, case_, interval);
   }
-
- private:
   /// How far the speed across is from that of others on the vertical centre line, in parts of the lid's.
   [[nodiscard]] std::string centre_line(runtime::Communicator& ranks, const stencil::Part& part,
                                         const std::vector<double>& end) const {

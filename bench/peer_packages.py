@@ -1,0 +1,27 @@
+"""Peers from PyPI, each installed once, in an environment of its own."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+from common import ROOT
+
+
+def python(name: str, *packages: str) -> Path | None:
+    """The Python that has these, made where it is missing; None without a network or wheels."""
+    folder = ROOT / ".runtimes" / f"python-{name}"
+    found = folder / "bin" / "python"
+    finished = folder / "finished"
+    if finished.exists():
+        return found
+    print(f"installing {', '.join(packages)} from PyPI into {folder}", file=sys.stderr)
+    commands = (
+        [sys.executable, "-m", "venv", "--clear", str(folder)],
+        [str(found), "-m", "pip", "--quiet", "--disable-pip-version-check", "install", *packages],
+    )
+    if any(subprocess.run(command, capture_output=True).returncode for command in commands):
+        return None
+    finished.touch()
+    return found

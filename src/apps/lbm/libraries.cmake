@@ -1,0 +1,1 @@
+target_link_libraries(fm_lbm PRIVATE fabricmark_mesh)
