@@ -31,6 +31,40 @@
 #if !defined(SCHEME)
 #define SCHEME splitting
 #endif
+
+#if FM_PASTE(TS_SCHEME_, SCHEME)
+
+// Between the phases of a step a cell has its slopes, too: its differences from west to east, and from south to
+// north, of the elevation, the water's height, and the speeds along and across; else they are 0.
+#define FM_FIELDS 14
+#define FM_PHASES 2
+#define TS_SLOPES_EAST 6
+#define TS_SLOPES_NORTH 10
+
+#define FM_CONSTANTS 5
+#define TS_RATIO_X 0  // dt / dx [s/m]
+#define TS_RATIO_Y 1
+#define TS_GRAVITY 2    // [m/s^2]
+#define TS_WET 3        // height of water that moves [m]
+#define TS_THRESHOLD 4  // elevation of a wave that has come [m]
+
+#else
+
+#define FM_FIELDS 6
+
+#define FM_CONSTANTS 7
+#define TS_HALF_X 0  // dt / (2 dx) [s/m]
+#define TS_HALF_Y 1
+#define TS_GRAVITY 2      // [m/s^2]
+#define TS_PER_GRAVITY 3  // 1 / (16 gravity)
+#define TS_THRESHOLD 4    // elevation of a wave that has come [m]
+#define TS_MOST_X 5       // speeds that a step is stable with [m/s]
+#define TS_MOST_Y 6
+
+#endif
+
+#include "common/stencil/window.h"
+
 #if FM_PASTE(TS_SCHEME_, SCHEME)
 #include "tsunami/finite_volume.h"
 #else

@@ -3,25 +3,9 @@
 // HLL. All is written in differences that vanish at rest, so that a lake stays so in every bit.
 //
 // A step has two phases. The first one leaves the slopes of each cell, the second one has from these what is
-// at the faces around a cell.
+// at the faces around a cell. To be included by cell.h.
 #ifndef FABRICMARK_TSUNAMI_FINITE_VOLUME_H
 #define FABRICMARK_TSUNAMI_FINITE_VOLUME_H
-
-// Beside the numbers of all schemes, between the phases: the differences over a cell of the elevation, the
-// water's height and both speeds, from west to east, and from south to north; else 0.
-#define FM_FIELDS 14
-#define FM_PHASES 2
-#define TS_SLOPES_EAST 6
-#define TS_SLOPES_NORTH 10
-
-#define FM_CONSTANTS 5
-#define TS_RATIO_X 0  // dt / dx [s/m]
-#define TS_RATIO_Y 1
-#define TS_GRAVITY 2    // [m/s^2]
-#define TS_WET 3        // height of water that moves [m]
-#define TS_THRESHOLD 4  // elevation of a wave that has come [m]
-
-#include "common/stencil/window.h"
 
 // Water of a cell or at one of its faces, `along` a direction and across. Or its differences over a cell.
 typedef struct {
@@ -65,16 +49,22 @@ static inline real ts_minmod(real one, real other) {
   return FM_LARGER(FM_SMALLER(one, other), (real)(0)) + FM_SMALLER(FM_LARGER(one, other), (real)(0));
 }
 
-// The differences over a cell. There are none where it or a neighbour is dry, nor at the edge of the grid.
-static inline ts_water ts_slopes(ts_water before, ts_water own, ts_water behind, truth is_smooth, real wet) {
-  const truth is_wet = is_smooth & (own.height > wet) & (before.height > wet) & (behind.height > wet);
-  ts_water none, slopes;
-  none.elevation = none.height = none.along = none.across = (real)(0);
-  slopes.elevation = ts_minmod(own.elevation - before.elevation, behind.elevation - own.elevation);
-  slopes.height = ts_minmod(own.height - before.height, behind.height - own.height);
-  slopes.along = ts_minmod(own.along - before.along, behind.along - own.along);
-  slopes.across = ts_minmod(own.across - before.across, behind.across - own.across);
-  return ts_chosen(is_wet, slopes, none);
+// The differences over a cell. There are none where it is dry, nor at the edge of the grid, and none of the
+// speeds beside dry cells, whose water stands still.
+static inline ts_water ts_slopes(ts_water before, ts_water own, ts_water behind, truth is_inside, real wet) {
+  const truth is_wet = is_inside & (own.height > wet);
+  const truth is_afloat = is_wet & (before.height > wet) & (behind.height > wet);
+  const real none = (real)(0);
+  const real elevation = ts_minmod(own.elevation - before.elevation, behind.elevation - own.elevation);
+  const real height = ts_minmod(own.height - before.height, behind.height - own.height);
+  const real along = ts_minmod(own.along - before.along, behind.along - own.along);
+  const real across = ts_minmod(own.across - before.across, behind.across - own.across);
+  ts_water slopes;
+  slopes.elevation = FM_CHOOSE(is_wet, elevation, none);
+  slopes.height = FM_CHOOSE(is_wet, height, none);
+  slopes.along = FM_CHOOSE(is_afloat, along, none);
+  slopes.across = FM_CHOOSE(is_afloat, across, none);
+  return slopes;
 }
 
 static inline ts_water ts_slopes_at(const fm_window window, const int first, const int dx, const int dy) {
@@ -172,11 +162,13 @@ static inline ts_flux ts_between(ts_water left, ts_water right, scalar gravity) 
   const real flow_left = height_left * left.along;
   const real flow_right = height_right * right.along;
   const real flow = flow_right - flow_left;
+  // Over one bed heights differ as elevations do, which are small numbers with more digits.
+  const real step = FM_CHOOSE((height_left > 0) & (height_right > 0), right.elevation - left.elevation,
+                              height_right - height_left);
   const real push = (flow_right * right.along - flow_left * left.along) +
-                    (scalar)(0.5) * gravity * (height_right - height_left) * (height_right + height_left);
+                    (scalar)(0.5) * gravity * step * (height_right + height_left);
   ts_flux flux;
-  flux.mass =
-      ((high * flow_left - low * flow_right) + low * high * (height_right - height_left)) * share;
+  flux.mass = ((high * flow_left - low * flow_right) + low * high * step) * share;
   flux.before = flow_left * left.along + low * share * (high * flow - push);
   flux.behind = flow_right * right.along + high * share * (low * flow - push);
   flux.across = flux.mass * FM_CHOOSE(flux.mass > 0, left.across, right.across);

@@ -1,22 +1,8 @@
-// Shallow water, split into a sweep along rows and one along columns, each by the
-// invariants of its direction (MOST: Titov and Synolakis 1998), with differences of the water's elevation in
-// place of those of its height, so that a lake at rest stays so in every bit. Second order (Lax and
-// Wendroff).
+// Shallow water, split into a sweep along rows and one along columns, each by the invariants of its direction
+// (MOST: Titov and Synolakis 1998), with differences of the water's elevation in place of those of its height,
+// so that a lake at rest stays so in every bit. Second order (Lax and Wendroff). To be included by cell.h.
 #ifndef FABRICMARK_TSUNAMI_SPLITTING_H
 #define FABRICMARK_TSUNAMI_SPLITTING_H
-
-#define FM_FIELDS 6
-
-#define FM_CONSTANTS 7
-#define TS_HALF_X 0  // dt / (2 dx) [s/m]
-#define TS_HALF_Y 1
-#define TS_GRAVITY 2      // [m/s^2]
-#define TS_PER_GRAVITY 3  // 1 / (16 gravity)
-#define TS_THRESHOLD 4    // elevation of a wave that has come [m]
-#define TS_MOST_X 5       // speeds that a step is stable with [m/s]
-#define TS_MOST_Y 6
-
-#include "common/stencil/window.h"
 
 // Water as a sweep sees it: `along` its direction, and across.
 typedef struct {
