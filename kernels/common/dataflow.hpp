@@ -27,6 +27,7 @@
 //
 // For native runs alone, and nothing with Vitis:
 //     fm::spend_cycles(n)                what a loop without streams takes in modelled time
+//     fm::end_loop()                     behind a loop: what is in its pipeline leaves it (docs/dataflow.md)
 //     FM_WIDEST                          a function compiled for several lengths of a CPU's vectors
 //
 // C++14 without heap, recursion, virtual functions and exceptions: tools/hls_lint.py sees to it. There is no
@@ -49,6 +50,7 @@ using stream = hls::stream<T, Depth>;
 template <int Width>
 using uint = ap_uint<Width>;
 inline void spend_cycles(long) {}
+inline void end_loop() {}
 }  // namespace fm
 
 #else
@@ -69,6 +71,7 @@ template <typename T, int Depth = 0>
 using stream = fabricmark::dataflow::stream<T, Depth>;
 template <int Width>
 using uint = masked::uint<Width>;
+using fabricmark::dataflow::end_loop;
 using fabricmark::dataflow::spend_cycles;
 }  // namespace fm
 

@@ -46,7 +46,7 @@
       6 * (weight) * ((dx) * (constants).of[LBM_WALL_SPEED_X] + (dy) * (constants).of[LBM_WALL_SPEED_Y]))
 
 // `moved`: what a moving wall adds to what bounces back from it.
-static inline real lbm_arriving(real streamed, real bounced, whole kind, scalar moved) {
+FM_INLINE real lbm_arriving(real streamed, real bounced, whole kind, scalar moved) {
   const truth is_wall = FM_TRUTH((kind == LBM_WALL) | (kind == LBM_NOTHING));
   const truth is_moving = FM_TRUTH(kind == LBM_MOVING_WALL);
   return FM_CHOOSE(is_wall, bounced, FM_CHOOSE(is_moving, bounced + moved, streamed));
@@ -54,14 +54,14 @@ static inline real lbm_arriving(real streamed, real bounced, whole kind, scalar 
 
 // A pair of opposite populations after they relaxed: `even` and `odd` are the parts of equilibrium that both
 // have alike and with opposite signs.
-static inline void lbm_relax(real* one, real* other, real even, real odd, scalar omega) {
+FM_INLINE void lbm_relax(real* one, real* other, real even, real odd, scalar omega) {
   *one = *one + omega * (even + odd - *one);
   *other = *other + omega * (even - odd - *other);
 }
 
 // What a force adds to such a pair: of weight * (1 - omega / 2), the pair's direction times force and speed,
 // and the force times the speed.
-static inline void lbm_push(real* one, real* other, scalar share, scalar along, real flowing, real work) {
+FM_INLINE void lbm_push(real* one, real* other, scalar share, scalar along, real flowing, real work) {
   const real even = share * (9 * flowing * along - 3 * work);
   const scalar odd = 3 * share * along;
   *one = *one + (even + odd);

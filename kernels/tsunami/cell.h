@@ -34,8 +34,8 @@
 
 #if FM_PASTE(TS_SCHEME_, SCHEME)
 
-// Between the phases of a step a cell has its slopes, too: its differences from west to east, and from south to
-// north, of the elevation, the water's height, and the speeds along and across; else they are 0.
+// Between the phases of a step a cell has its slopes, too: its differences from west to east, and from south
+// to north, of the elevation, the water's height, and the speeds along and across; else they are 0.
 #define FM_FIELDS 14
 #define FM_PHASES 2
 #define TS_SLOPES_EAST 6

@@ -18,7 +18,7 @@ typedef struct {
   ts_water water, east, north;
 } ts_cell;
 
-static inline ts_water ts_at(const fm_window window, const int dx, const int dy) {
+FM_INLINE ts_water ts_at(const fm_window window, const int dx, const int dy) {
   ts_water water;
   water.elevation = FM_FIELD(window, TS_ELEVATION, dx, dy);
   water.height = FM_LARGER(water.elevation + FM_FIELD(window, TS_DEPTH, dx, dy), (real)(0));
@@ -28,14 +28,14 @@ static inline ts_water ts_at(const fm_window window, const int dx, const int dy)
 }
 
 // The same as the other direction sees it.
-static inline ts_water ts_turned(ts_water water) {
+FM_INLINE ts_water ts_turned(ts_water water) {
   const real along = water.along;
   water.along = water.across;
   water.across = along;
   return water;
 }
 
-static inline ts_water ts_chosen(truth condition, ts_water one, ts_water other) {
+FM_INLINE ts_water ts_chosen(truth condition, ts_water one, ts_water other) {
   ts_water water;
   water.elevation = FM_CHOOSE(condition, one.elevation, other.elevation);
   water.height = FM_CHOOSE(condition, one.height, other.height);
@@ -45,13 +45,13 @@ static inline ts_water ts_chosen(truth condition, ts_water one, ts_water other) 
 }
 
 // The smaller one of two differences of the same sign, else 0.
-static inline real ts_minmod(real one, real other) {
+FM_INLINE real ts_minmod(real one, real other) {
   return FM_LARGER(FM_SMALLER(one, other), (real)(0)) + FM_SMALLER(FM_LARGER(one, other), (real)(0));
 }
 
 // The differences over a cell. There are none where it is dry, nor at the edge of the grid, and none of the
 // speeds beside dry cells, whose water stands still.
-static inline ts_water ts_slopes(ts_water before, ts_water own, ts_water behind, truth is_inside, real wet) {
+FM_INLINE ts_water ts_slopes(ts_water before, ts_water own, ts_water behind, truth is_inside, real wet) {
   const truth is_wet = is_inside & (own.height > wet);
   const truth is_afloat = is_wet & (before.height > wet) & (behind.height > wet);
   const real none = (real)(0);
@@ -67,7 +67,7 @@ static inline ts_water ts_slopes(ts_water before, ts_water own, ts_water behind,
   return slopes;
 }
 
-static inline ts_water ts_slopes_at(const fm_window window, const int first, const int dx, const int dy) {
+FM_INLINE ts_water ts_slopes_at(const fm_window window, const int first, const int dx, const int dy) {
   ts_water slopes;
   slopes.elevation = FM_FIELD(window, first, dx, dy);
   slopes.height = FM_FIELD(window, first + 1, dx, dy);
@@ -78,8 +78,8 @@ static inline ts_water ts_slopes_at(const fm_window window, const int first, con
 
 // A cell half a step later, by what its slopes drive. Its water may become a quarter more: what flows out of
 // it then is never more than it has, with a step that is stable (see the trouble below).
-static inline ts_cell ts_predicted(const fm_window window, const fm_constants constants, const int dx,
-                                   const int dy) {
+FM_INLINE ts_cell ts_predicted(const fm_window window, const fm_constants constants, const int dx,
+                               const int dy) {
   const real half_x = (real)((scalar)(0.5) * constants.of[TS_RATIO_X]);
   const real half_y = (real)((scalar)(0.5) * constants.of[TS_RATIO_Y]);
   const scalar gravity = constants.of[TS_GRAVITY];
@@ -102,7 +102,7 @@ static inline ts_cell ts_predicted(const fm_window window, const fm_constants co
 }
 
 // The water at a face: `side` is half of 1 towards higher numbers, else of -1.
-static inline ts_water ts_face(ts_water water, ts_water slopes, scalar side) {
+FM_INLINE ts_water ts_face(ts_water water, ts_water slopes, scalar side) {
   ts_water face;
   face.elevation = water.elevation + side * slopes.elevation;
   face.height = FM_LARGER(water.height + side * slopes.height, (real)(0));
@@ -114,7 +114,7 @@ static inline ts_water ts_face(ts_water water, ts_water slopes, scalar side) {
 // What a face meets on its other side: `beside`, or what the kind of the cell there says. Land reflects.
 // Still water sends its invariant, and the own one leaves: counted from those of still water, so that at rest
 // nothing does. `sign`: 1 towards higher numbers, else -1.
-static inline ts_water ts_met(ts_water own, ts_water beside, whole kind, scalar sign, scalar gravity) {
+FM_INLINE ts_water ts_met(ts_water own, ts_water beside, whole kind, scalar sign, scalar gravity) {
   const real tiny = (real)((scalar)(1e-30));
   const real depth = own.height - own.elevation;
   const truth is_open = FM_TRUTH(kind == TS_OPEN) & (depth > 0) & (own.height > 0);
@@ -137,7 +137,7 @@ typedef struct {
   real mass, before, behind, across;
 } ts_flux;
 
-static inline ts_flux ts_between(ts_water left, ts_water right, scalar gravity) {
+FM_INLINE ts_flux ts_between(ts_water left, ts_water right, scalar gravity) {
   const real tiny = (real)((scalar)(1e-30));
   const real zero = (real)(0);
   const real bed = FM_LARGER(left.elevation - left.height, right.elevation - right.height);
@@ -150,12 +150,12 @@ static inline ts_flux ts_between(ts_water left, ts_water right, scalar gravity) 
   const real fast_left = left.along + wave_left;
   const real fast_right = right.along + wave_right;
   // Into a dry bed water runs with twice the speed of its waves.
-  const real slowest = FM_CHOOSE(height_left > 0,
-                                 FM_CHOOSE(height_right > 0, FM_SMALLER(slow_left, slow_right), slow_left),
-                                 slow_right - wave_right);
-  const real fastest = FM_CHOOSE(height_right > 0,
-                                 FM_CHOOSE(height_left > 0, FM_LARGER(fast_left, fast_right), fast_right),
-                                 fast_left + wave_left);
+  const real slowest =
+      FM_CHOOSE(height_left > 0, FM_CHOOSE(height_right > 0, FM_SMALLER(slow_left, slow_right), slow_left),
+                slow_right - wave_right);
+  const real fastest =
+      FM_CHOOSE(height_right > 0, FM_CHOOSE(height_left > 0, FM_LARGER(fast_left, fast_right), fast_right),
+                fast_left + wave_left);
   const real low = FM_SMALLER(slowest, zero);
   const real high = FM_LARGER(fastest, zero);
   const real share = 1 / FM_LARGER(high - low, tiny);
@@ -180,9 +180,9 @@ typedef struct {
   real mass, along, across;
 } ts_loss;
 
-static inline ts_loss ts_lost(ts_water before, ts_water own, ts_water behind, ts_water slopes_before,
-                              ts_water slopes, ts_water slopes_behind, whole kind_before, whole kind_behind,
-                              scalar ratio, scalar gravity) {
+FM_INLINE ts_loss ts_lost(ts_water before, ts_water own, ts_water behind, ts_water slopes_before,
+                          ts_water slopes, ts_water slopes_behind, whole kind_before, whole kind_behind,
+                          scalar ratio, scalar gravity) {
   const scalar middle = (scalar)(0.5);
   const ts_water low = ts_face(own, slopes, -middle);
   const ts_water high = ts_face(own, slopes, middle);
@@ -202,7 +202,7 @@ static inline ts_loss ts_lost(ts_water before, ts_water own, ts_water behind, ts
 }
 
 // The first phase: slopes.
-static inline fm_numbers ts_first(const fm_window window, const fm_constants constants) {
+FM_INLINE fm_numbers ts_first(const fm_window window, const fm_constants constants) {
   const ts_water own = ts_at(window, 0, 0);
   const real wet = (real)(constants.of[TS_WET]);
   const truth is_inside_x =
@@ -228,7 +228,7 @@ static inline fm_numbers ts_first(const fm_window window, const fm_constants con
 }
 
 // The second phase: fluxes.
-static inline fm_numbers ts_second(const fm_window window, const fm_constants constants) {
+FM_INLINE fm_numbers ts_second(const fm_window window, const fm_constants constants) {
   const scalar gravity = constants.of[TS_GRAVITY];
   const real wet = (real)(constants.of[TS_WET]);
   const ts_water before = ts_at(window, 0, 0);
@@ -239,9 +239,9 @@ static inline fm_numbers ts_second(const fm_window window, const fm_constants co
   const ts_cell north = ts_predicted(window, constants, 0, 1);
   const ts_loss x = ts_lost(west.water, own.water, east.water, west.east, own.east, east.east,
                             FM_KIND(window, -1, 0), FM_KIND(window, 1, 0), constants.of[TS_RATIO_X], gravity);
-  const ts_loss y = ts_lost(ts_turned(south.water), ts_turned(own.water), ts_turned(north.water), south.north,
-                            own.north, north.north, FM_KIND(window, 0, -1), FM_KIND(window, 0, 1),
-                            constants.of[TS_RATIO_Y], gravity);
+  const ts_loss y =
+      ts_lost(ts_turned(south.water), ts_turned(own.water), ts_turned(north.water), south.north, own.north,
+              north.north, FM_KIND(window, 0, -1), FM_KIND(window, 0, 1), constants.of[TS_RATIO_Y], gravity);
   const real depth = FM_FIELD(window, TS_DEPTH, 0, 0);
   const real elevation = FM_LARGER(before.elevation - (x.mass + y.mass), -depth);
   const real height = elevation + depth;
@@ -268,9 +268,9 @@ static inline fm_numbers ts_second(const fm_window window, const fm_constants co
   const real east_speed = FM_LARGER(next.of[TS_EAST], -next.of[TS_EAST]);
   const real north_speed = FM_LARGER(next.of[TS_NORTH], -next.of[TS_NORTH]);
   const real wave = sqrt(gravity * height);
-  next.trouble = !((east_speed + wave) * constants.of[TS_RATIO_X] +
-                       (north_speed + wave) * constants.of[TS_RATIO_Y] <=
-                   (scalar)(0.5));
+  next.trouble =
+      !((east_speed + wave) * constants.of[TS_RATIO_X] + (north_speed + wave) * constants.of[TS_RATIO_Y] <=
+        (scalar)(0.5));
   return next;
 }
 

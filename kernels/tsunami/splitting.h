@@ -1,6 +1,7 @@
 // Shallow water, split into a sweep along rows and one along columns, each by the invariants of its direction
-// (MOST: Titov and Synolakis 1998), with differences of the water's elevation in place of those of its height,
-// so that a lake at rest stays so in every bit. Second order (Lax and Wendroff). To be included by cell.h.
+// (MOST: Titov and Synolakis 1998), with differences of the water's elevation in place of those of its
+// height, so that a lake at rest stays so in every bit. Second order (Lax and Wendroff). To be included by
+// cell.h.
 #ifndef FABRICMARK_TSUNAMI_SPLITTING_H
 #define FABRICMARK_TSUNAMI_SPLITTING_H
 
@@ -10,7 +11,7 @@ typedef struct {
   real wave;  // its speed, sqrt(g (depth + elevation))
 } ts_water;
 
-static inline ts_water ts_made(real elevation, real along, real across, real depth, scalar gravity) {
+FM_INLINE ts_water ts_made(real elevation, real along, real across, real depth, scalar gravity) {
   ts_water water;
   water.elevation = elevation;
   water.along = along;
@@ -21,8 +22,8 @@ static inline ts_water ts_made(real elevation, real along, real across, real dep
 
 // What a cell meets on one side: `beside`, or what its kind says; `sign`: 1 towards higher numbers, else -1.
 // `still`: the speed of waves at rest.
-static inline ts_water ts_met(ts_water own, ts_water beside, whole kind, real still, scalar sign,
-                              scalar gravity) {
+FM_INLINE ts_water ts_met(ts_water own, ts_water beside, whole kind, real still, scalar sign,
+                          scalar gravity) {
   const truth is_land = FM_TRUTH(kind == TS_LAND);
   const truth is_open = FM_TRUTH(kind == TS_OPEN);
   // Still water sends its invariant, and the own one leaves. Invariants are counted from those of still
@@ -45,7 +46,7 @@ typedef struct {
   real forward, backward, across;
 } ts_driven;
 
-static inline ts_driven ts_between(ts_water left, ts_water right, scalar gravity) {
+FM_INLINE ts_driven ts_between(ts_water left, ts_water right, scalar gravity) {
   const real speed = (scalar)(0.5) * (left.along + right.along);
   const real wave = (scalar)(0.5) * (left.wave + right.wave);
   const real faster = right.along - left.along;
@@ -59,12 +60,12 @@ static inline ts_driven ts_between(ts_water left, ts_water right, scalar gravity
 }
 
 // A step of what travels at `speed`.
-static inline real ts_change(real left, real right, real speed, scalar ratio) {
+FM_INLINE real ts_change(real left, real right, real speed, scalar ratio) {
   return ratio * (2 * ratio * speed * (right - left) - (right + left));
 }
 
-static inline ts_water ts_swept(ts_water left, ts_water own, ts_water right, scalar ratio, scalar gravity,
-                                scalar per_gravity) {
+FM_INLINE ts_water ts_swept(ts_water left, ts_water own, ts_water right, scalar ratio, scalar gravity,
+                            scalar per_gravity) {
   const ts_driven before = ts_between(left, own, gravity);
   const ts_driven behind = ts_between(own, right, gravity);
   const real forward = ts_change(before.forward, behind.forward, own.along + own.wave, ratio);
@@ -79,7 +80,7 @@ static inline ts_water ts_swept(ts_water left, ts_water own, ts_water right, sca
 }
 
 // A cell of the middle column after its sweep along the row.
-static inline ts_water ts_row(const fm_window window, const fm_constants constants, const int dy) {
+FM_INLINE ts_water ts_row(const fm_window window, const fm_constants constants, const int dy) {
   const scalar gravity = constants.of[TS_GRAVITY];
 #define TS_AT(dx)                                                                    \
   ts_made(FM_FIELD(window, TS_ELEVATION, dx, dy), FM_FIELD(window, TS_EAST, dx, dy), \
@@ -93,7 +94,7 @@ static inline ts_water ts_row(const fm_window window, const fm_constants constan
 }
 
 // The same as the sweep along columns sees it.
-static inline ts_water ts_turned(ts_water water, real depth, scalar gravity) {
+FM_INLINE ts_water ts_turned(ts_water water, real depth, scalar gravity) {
   return ts_made(water.elevation, water.across, water.along, depth, gravity);
 }
 

@@ -41,8 +41,8 @@ class Application : public Interface {
                                         double /*epsilon*/) const {
     return false;
   }
-  /// How much an error of a number counts in a cell that the reference has as `expected`, of 0 to 1: less where
-  /// it comes of roundings of larger numbers.
+  /// How much an error of a number counts in a cell that the reference has as `expected`, of 0 to 1: less
+  /// where it comes of roundings of larger numbers.
   [[nodiscard]] virtual double weight(std::size_t /*field*/, std::span<const double> /*expected*/) const {
     return 1;
   }

@@ -14,7 +14,8 @@
 
 namespace fabricmark::stencil {
 
-/// The steps of a part of the grid on a device: those of the kernels, of which a step with phases takes several.
+/// The steps of a part of the grid on a device: those of the kernels, of which a step with phases takes
+/// several.
 class Execution : public Interface {
  public:
   /// Puts a state on the device. To kernels, steps have numbers that are larger by `offset`, so that they

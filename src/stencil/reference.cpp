@@ -63,7 +63,8 @@ const double* Reference::field_of(const std::vector<double>& state,
 
 std::vector<double> Reference::step(const std::vector<double>& state, std::size_t first, std::size_t count) {
   if (problem_.phases == 1) return step_phase(state, 0, first, count);
-  std::vector<double> between = step_phase(state, 0, 0, part_.rows);  // rows around those that are wanted, too
+  std::vector<double> between =
+      step_phase(state, 0, 0, part_.rows);  // rows around those that are wanted, too
   return step_phase(between, 1, first, count);
 }
 

@@ -29,8 +29,8 @@ class Reference {
   Reference(runtime::Communicator& ranks, const Problem& problem, const Part& part, NextRow next_row,
             int threads);
 
-  /// Of so many rows from `first` on, round the end, the state after a whole step: field by field, row by row.
-  /// Collective.
+  /// Of so many rows from `first` on, round the end, the state after a whole step: field by field, row by
+  /// row. Collective.
   std::vector<double> step(const std::vector<double>& state, std::size_t first, std::size_t count);
   /// The same after one phase of a step.
   std::vector<double> step_phase(const std::vector<double>& state, int phase, std::size_t first,

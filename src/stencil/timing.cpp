@@ -65,9 +65,8 @@ std::vector<runtime::Metric> step_metrics(const runtime::Context& context, const
                                     .work_unit = "FLOP"};
   // The bandwidth is what a step reads and writes that keeps nothing for the next one, in each of its phases.
   const double numbers = static_cast<double>(part.fields) * application.problem().phases;
-  std::vector<runtime::Metric> metrics{
-      cell_steps, runtime::bandwidth("steps", cells * 2 * numbers * number),
-      performance};
+  std::vector<runtime::Metric> metrics{cell_steps, runtime::bandwidth("steps", cells * 2 * numbers * number),
+                                       performance};
   const auto counted =
       context.costs() == nullptr ? std::nullopt : context.costs()->find("element_operations");
   if (!counted) return metrics;

@@ -57,6 +57,58 @@ TEST(Dataflow, IntervalAndDepthOfTheLoopCount) {
   EXPECT_DOUBLE_EQ(end.times().ended, (50 + 99 * 3 + 1) * 1e-9);
 }
 
+/// Words through a kernel with a pipeline of four cycles, three cycles from one to the next: when the first
+/// comes out, and the last [cycles].
+std::pair<double, double> through_pipeline(bool stands_still) {
+  Single host;
+  stream<int> words("words");
+  stream<int> passed("passed");
+  host->start("produce", {.interval = 3}, [&] { produce(words, 10); });
+  host->start("pass_on", {.depth = 4, .stands_still = stands_still}, [&] {
+    for (int i = 0; i < 10; ++i) passed.write(words.read());
+    end_loop();
+    spend_cycles(1000);
+  });
+  const auto first = host->start("first", {}, [&] { passed.read(); });
+  const auto all = host->start("all", {.after = {first}}, [&] { sum(passed, 9); });
+  host->finish();
+  return {first.times().ended * 1e9, all.times().ended * 1e9};
+}
+
+TEST(Dataflow, APipelineMovesOnWhileItWaitsUnlessItStandsStill) {
+  // Words come in at 1, 4, .. 28. That of cycle 1 leaves as the one of cycle 13 comes in, or four cycles on;
+  // behind the loop's end nothing is waited for.
+  const auto [first_of_running, last_of_running] = through_pipeline(false);
+  EXPECT_DOUBLE_EQ(first_of_running, 1 + 4 + 1);
+  EXPECT_DOUBLE_EQ(last_of_running, 28 + 4 + 1);
+  const auto [first_of_still, last_of_still] = through_pipeline(true);
+  EXPECT_DOUBLE_EQ(first_of_still, 13 + 1);
+  EXPECT_DOUBLE_EQ(last_of_still, 28 + 4 + 1);
+}
+
+TEST(Dataflow, AStreamHoldsTheWordsOfAPipelineThatStandsStill) {
+  Single host;
+  stream<int> words("words");
+  const auto writes = [&](int from) {
+    return [&, from] {
+      for (int i = from; i < from + 12; ++i) words.write(i);
+    };
+  };
+  // Ten words are in the pipeline and two in the stream; those of the second kernel go on behind them.
+  const auto first = host->start("first", {.depth = 10, .stands_still = true}, writes(0));
+  const auto second =
+      host->start("second", {.depth = 20, .stands_still = true, .after = {first}}, writes(12));
+  std::vector<int> got;
+  host->start("late", {.after = {first}}, [&] {
+    spend_cycles(1000);
+    for (int i = 0; i < 24; ++i) got.push_back(words.read());
+  });
+  host->finish();
+  EXPECT_DOUBLE_EQ(first.times().ended, (11 + 10) * 1e-9);
+  EXPECT_DOUBLE_EQ(second.times().ended, (1023 + 20) * 1e-9);
+  for (int i = 0; i < 24; ++i) EXPECT_EQ(got.at(static_cast<std::size_t>(i)), i);
+}
+
 TEST(Dataflow, AStreamOfOnePlaceHasHalfTheRate) {
   Single host;
   stream<int, 1> words("words");

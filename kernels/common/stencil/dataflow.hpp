@@ -127,6 +127,7 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
       at.column = at.column + 1 == at.in_row ? 0 : at.column + 1;
       if (at.column == 0) ++at.row;
     }
+    fm::end_loop();
     if (is_in_trouble != 0 && *trouble == 0) *trouble = pass + 1;
   }
 }

@@ -78,7 +78,6 @@ typedef struct {
 
 // The loops that most cells go through are compiled for what is known of them. The rest is a call: what it
 // keeps in registers would not leave enough to these.
-#define FM_INLINE static inline __attribute__((always_inline))
 #define FM_CALL static __attribute__((noinline))
 
 FM_INLINE fm_numbers fm_ordinary(const fm_row_step row, int x, const fm_constants constants,

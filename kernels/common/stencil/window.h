@@ -13,6 +13,9 @@
 //     }
 //     #include "common/stencil/engine.h"
 //
+// Functions that fm_next calls with a window are FM_INLINE: what a compiler calls takes windows from memory,
+// and does not know that there are no special cells.
+//
 // FM_FIELD(window, field, dx, dy): a number of the cell at that distance, of -1, 0 or 1 in each direction;
 // FM_KIND(window, dx, dy): what that cell is, of 0 to 127. A number is a `real`, a kind a `whole`, which may
 // be vectors: they are compared and chosen from by FM_CHOOSE (numbers.h). A cell of a kind other than 0 is a
@@ -21,8 +24,9 @@
 // Where constants may be such that a step takes less, as a force of none, its user may say when, by
 // `#define FM_SIMPLE(constants) ...` before fm_next, which asks FM_IS_SIMPLE(window, constants): a CPU has a
 // loop of its own for them.
-// A step that looks further than to the next cell has two phases, `#define FM_PHASES 2`, and fm_next asks which
-// of them it is to make: `window.phase`, from 0 on. What one leaves for the other are numbers of the cell.
+// A step that looks further than to the next cell has two phases, `#define FM_PHASES 2`, and fm_next asks
+// which of them it is to make: `window.phase`, from 0 on. What one leaves for the other are numbers of the
+// cell.
 #ifndef FABRICMARK_STENCIL_WINDOW_H
 #define FABRICMARK_STENCIL_WINDOW_H
 
@@ -34,6 +38,7 @@
 
 #include "common/numbers.h"
 
+#define FM_INLINE static inline __attribute__((always_inline))
 #if !defined(FM_PHASES)
 #define FM_PHASES 1
 #endif

@@ -59,27 +59,29 @@ def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
     return tuple(found)
 
 
-def variants(kernel: Kernel, device_class: str) -> list[str]:
-    """Kernels that a CPU or GPU can take; a GPU runs no single work-item in reasonable time."""
+def variants(kernel: Kernel, device: Mapping) -> list[str]:
+    """Kernels that a CPU or GPU can take, the one that runs by default first; a GPU runs no single work-item
+    in reasonable time."""
+    (usual,) = kernels.ask([usual_run(kernel.benchmark, device)])
     usable = [name for name in kernel.variants if name in ("base", "throughput")]
-    if device_class == "gpu":
+    if device["class"] == "gpu":
         several = [name for name in usable if kernel.variants[name]["style"] != SINGLE]
-        return several or usable
-    return usable
+        usable = several or usable
+    return sorted(usable, key=lambda name: name != usual["variant"])
 
 
-def usual_run(name: str, device: Mapping, variant: str) -> dict:
-    """The request for the defaults of a variant on a device."""
+def usual_run(name: str, device: Mapping, variant: str = "") -> dict:
+    """The request for the defaults on a device, of a variant or the one that runs by default."""
     return kernels.wanted(name, device["class"], {}, device["compute_units"], variant=variant)
 
 
 def plan(model: ModuleType, kernel: Kernel, device: Mapping, variant: str) -> list[tuple[dict, int]]:
     """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
 
-    The other kernels than the first, which runs by default on few devices, run on one rank only, and only
-    what differs where the model says so (`short_runs_of_others`).
+    The other kernels than the one that runs by default run on one rank only, and only what differs where the
+    model says so (`short_runs_of_others`).
     """
-    is_first = variant == variants(kernel, device["class"])[0]
+    is_first = variant == variants(kernel, device)[0]
     (usual,) = kernels.ask([usual_run(kernel.benchmark, device, variant)])
     asked = model.short_runs if is_first else getattr(model, "short_runs_of_others", model.short_runs)
     runs = asked(usual["parameters"])
@@ -152,7 +154,8 @@ def _planned(
     repeating = {"repeating": QUICK} if quick else {}
     found = []
     names = [name for name in kernels.benchmark_names() if hasattr(models.find(name), "short_runs")]
-    known = {name: variants(kernels.kernel(name), device["class"])[: 1 if quick else None] for name in names}
+    kernels.answers([usual_run(name, device) for name in names])
+    known = {name: variants(kernels.kernel(name), device)[: 1 if quick else None] for name in names}
     kernels.answers([usual_run(name, device, variant) for name in names for variant in known[name]])
     for name in names:
         model, kernel = models.find(name), kernels.kernel(name)
@@ -244,9 +247,9 @@ def _bitstreams(
             continue
         runs = [one.run for one in members]
         fitted = {key: float(value) for key, value in model.fit_parameters(runs).items()}
-        alike = [one for one in others if one.run.ranks == runs[0].ranks]
-        curves = {}
+        alike, curves = [], {}
         if hasattr(model, "processor_curves"):
+            alike = [one for one in others if one.run.ranks == runs[0].ranks]
             curves = {
                 **model.processor_curves([one.run for one in alike]),
                 **model.processor_curves(runs),

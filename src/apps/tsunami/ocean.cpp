@@ -183,8 +183,7 @@ void fill_shores(stencil::Problem& problem, const Shape& shape, double wet) {
   };
 }
 
-double deepest_of(const stencil::Problem& problem, const Shape& shape, const char* option,
-                  double least) {
+double deepest_of(const stencil::Problem& problem, const Shape& shape, const char* option, double least) {
   double deepest = 0;
   for (std::size_t row = 0; row < problem.rows; ++row) {
     for (std::size_t column = 0; column < problem.columns; ++column)

@@ -70,8 +70,8 @@ std::vector<std::string> shore_notes(runtime::Communicator& ranks, const Ocean& 
     flooded += 1;
   }
   highest = ranks.all_reduce_max_number(highest);
-  std::vector<std::string> notes{fmt::format("run-up {:.6g} m; {:.6g} cells of land were under water", highest,
-                                             ranks.all_reduce_sum(flooded))};
+  std::vector<std::string> notes{fmt::format("run-up {:.6g} m; {:.6g} cells of land were under water",
+                                             highest, ranks.all_reduce_sum(flooded))};
   if (ocean.runup > 0) {
     notes.front() += fmt::format("; {:.6g} of the law of waves that do not break, {:.6g} m",
                                  highest / ocean.runup, ocean.runup);

@@ -8,7 +8,8 @@ namespace fabricmark::tsunami {
 /// around (Thacker 1981).
 class Bowl {
  public:
-  /// The bowl's water is three fifths as wide as the grid at rest, and `height` higher in the middle at first.
+  /// The bowl's water is three fifths as wide as the grid at rest, and `height` higher in the middle at
+  /// first.
   explicit Bowl(const Scale& scale);
 
   [[nodiscard]] Shape shape() const;

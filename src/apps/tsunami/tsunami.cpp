@@ -23,8 +23,8 @@ namespace {
 /// Of both sweeps of a cell of water, counted by hand. That the rows above and below are swept again for it
 /// is none of the work.
 constexpr double kOperations = 156;
-/// Of both phases of finite volumes: slopes, half a step of the cell itself, and the fluxes of two faces. That
-/// cells around it and its other two faces are computed again is none of the work.
+/// Of both phases of finite volumes: slopes, half a step of the cell itself, and the fluxes of two faces.
+/// That cells around it and its other two faces are computed again is none of the work.
 constexpr double kOperationsOfShores = 197;
 
 class Tsunami final : public stencil::Application {
@@ -54,7 +54,8 @@ class Tsunami final : public stencil::Application {
   [[nodiscard]] std::vector<double> scales(const std::vector<double>& largest) const override {
     // What a wave of this height moves, and what moves so.
     const double speed = std::sqrt(kGravity * ocean_.deepest);
-    const double wave = ocean_.has_shores ? ocean_.height : largest[kElevation];  // else that of dry ground, too
+    const double wave =
+        ocean_.has_shores ? ocean_.height : largest[kElevation];  // else that of dry ground, too
     const double height =
         std::max({wave, std::max(largest[kEast], largest[kNorth]) * speed / kGravity, 1e-3});
     const double flow = height * kGravity / speed;
@@ -68,7 +69,8 @@ class Tsunami final : public stencil::Application {
     if (ocean_.has_shores && is_at_shore(expected, epsilon))
       return field == kEast || field == kNorth || field == kLargest || field == kArrival;
     if (field != kArrival) return false;
-    if (ocean_.has_shores && std::abs(std::abs(expected[kElevation]) - ocean_.threshold) <= rounded(expected, epsilon))
+    if (ocean_.has_shores &&
+        std::abs(std::abs(expected[kElevation]) - ocean_.threshold) <= rounded(expected, epsilon))
       return true;
     return std::abs(std::abs(expected[kElevation]) - ocean_.threshold) <=
            1000 * epsilon * ocean_.threshold + epsilon;

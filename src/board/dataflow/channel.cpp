@@ -88,15 +88,49 @@ void Channel::take(End& end) {
     end.is_traced = true;
     if (!is_split_) trace_->meet();
   }
+  const bool is_writer = &end == &writer_;
+  if (is_writer) ahead_ = kernel.depth;
   if (is_link_) return;
   // A FIFO memory: a word is seen, and a place free, in the cycle after.
-  (&end == &writer_ ? timing_.latency : timing_.back_latency) = kernel.cycle;
-  if (&end == &writer_) timing_.latency += kernel.cycle * static_cast<Time>(timing_.pipeline);
+  (is_writer ? timing_.latency : timing_.back_latency) = kernel.cycle;
+  if (is_writer && kernel.stands_still) hold_pipeline(kernel);
+}
+
+void Channel::hold_pipeline(const Kernel& kernel) {
+  timing_.latency += std::exchange(ahead_, 0);
+  held_ = kernel.words_in_pipeline();
+  if (timing_.depth + held_ > ready_.size()) grow(timing_.depth + held_);
+}
+
+void Channel::grow(std::size_t places) {
+  for (std::vector<Time>* const times : {&ready_, &freed_}) {
+    std::ranges::rotate(*times, times->begin() + static_cast<std::ptrdiff_t>(reader_.place));
+    times->resize(places);
+  }
+  arrange(reader_.place, places);
+  reader_.place = 0;
+  writer_.place = fill();
+}
+
+void Channel::push_on() {
+  if (writer_.done - reader_.known <= held_) return;
+  const std::size_t place = (reader_.place + reader_.known - reader_.done) % ready_.size();
+  ready_[place] = std::max(ready_[place], later(leaves_, writer_.kernel->cycle));
+  ++reader_.known;
+  if (reader_.is_waiting) wake(reader_);
+}
+
+void Channel::drain() {
+  if (held_ > 0) show(writer_, reader_);
 }
 
 void Channel::release(const Kernel& kernel) {
   for (End* const end : {&writer_, &reader_}) {
     if (end->kernel != &kernel) continue;
+    if (end == &writer_) {
+      drain();
+      held_ = 0;
+    }
     end->kernel = nullptr;
     end->is_traced = false;
     end->next = 0;  // the interval is that of the kernel's loop
@@ -105,7 +139,7 @@ void Channel::release(const Kernel& kernel) {
 }
 
 void Channel::wait_for_space(Kernel& kernel) {
-  while (writer_.done - writer_.known >= timing_.depth) {
+  while (writer_.done - writer_.known >= ready_.size()) {
     writer_.is_waiting = true;
     kernel.wait(Kernel::Waits::kForSpace, this);
   }
@@ -130,7 +164,7 @@ bool Channel::meet() {
   const bool has_news = writer_.known != reader_.done || reader_.known != writer_.done;
   writer_.known = reader_.done;
   reader_.known = writer_.done;
-  if (writer_.is_waiting && writer_.done - writer_.known < timing_.depth) wake(writer_);
+  if (writer_.is_waiting && writer_.done - writer_.known < ready_.size()) wake(writer_);
   if (reader_.is_waiting && reader_.done != reader_.known) wake(reader_);
   return has_news;
 }
@@ -171,9 +205,8 @@ void Channel::unpack(Packet& packet, bool is_writer) {
 // Traces.
 
 void Channel::tell_push(Time wanted, Time left) {
-  const Time depth = writer_.kernel->depth;
-  const Time from = wanted - depth;  // what stops is the pipeline's begin
-  const Time to = left - depth;
+  const Time from = wanted - ahead_;  // what stops is the pipeline's begin
+  const Time to = left - ahead_;
   if (to > from) {
     freed_[writer_.place] < left ? trace_->waited_for_link(from, to)
                                  : trace_->waited(/*is_writer=*/true, from, to);
@@ -219,9 +252,9 @@ bool Channel::is_empty() {
 bool Channel::is_full() {
   Kernel& kernel = ask(writer_);
   if (decided_) return decided_->is_full(kernel);
-  const auto has_none = [this] { return writer_.done - writer_.known >= timing_.depth; };
+  const auto has_none = [this] { return writer_.done - writer_.known >= ready_.size(); };
   if (has_none()) kernel.worker().wait_until_known(kernel);
-  return has_none() || std::max(freed_[writer_.place], leaves_) > kernel.clock + kernel.depth;
+  return has_none() || std::max(freed_[writer_.place], leaves_) > kernel.clock + ahead_;
 }
 
 }  // namespace fabricmark::dataflow

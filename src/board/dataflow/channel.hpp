@@ -27,7 +27,6 @@ struct ChannelTiming {
   Time latency = 0;       ///< from a word's leaving to its arrival, beside word_time
   Time back_latency = 0;  ///< from a word's being taken to the place's being free for its sender
   unsigned cycles = 1;    ///< of a link's clock, that a word by itself takes
-  unsigned pipeline = 0;  ///< of a FIFO: cycles of its kernels from a word's being written to its place in it
 };
 
 /// What a channel has carried.
@@ -45,6 +44,10 @@ struct ChannelCounters {
 /// dataflow graph in max-plus arithmetic: Baccelli et al., Synchronization and Linearity, 1992, chapter 2).
 /// So modelled time does not depend on the order in which kernels really run. Questions such as "is it
 /// empty?" are answered at the kernel's clock, when all that happens before it is known.
+///
+/// The pipeline of a kernel that `stands_still` is in the FIFOs that it writes to: they hold its words beside
+/// their own. Of another kernel a word that is held up moves the clock, which it learns only when it has that
+/// word: too late where the next one comes from a link whose times are decided one after the other.
 ///
 /// The kernels at the two ends may be run by different threads (`split`): then each end knows of the other
 /// what was so when they last met.
@@ -64,7 +67,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     return decided_ ? decided_->fill() : writer_.done - reader_.done;
   }
   /// Most words that wait.
-  [[nodiscard]] std::size_t places() const { return decided_ ? decided_->places() : timing_.depth; }
+  [[nodiscard]] std::size_t places() const { return decided_ ? decided_->places() : ready_.size(); }
   /// Flow control other than credits whose times follow from each other. To be said before its first use.
   void control(std::unique_ptr<LinkDirection> decided) {
     decided_ = std::move(decided);
@@ -98,6 +101,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void tell_stuck(const Kernel& kernel, Time until);
   /// The kernel has ended: another one may take its end.
   void release(const Kernel& kernel);
+  /// The loop of its writer has ended: no word waits in the pipeline for the next one.
+  void drain();
 
   /// While no kernel writes: has the fault happen to the next word.
   void spoil(network::MessageFault fault);
@@ -123,6 +128,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   };
 
   [[nodiscard]] virtual std::byte* word(std::size_t place) = 0;
+  /// Makes `first` the first place, of so many.
+  virtual void arrange(std::size_t first, std::size_t places) = 0;
   /// Whether words pass by the two functions below it, and by no others.
   [[nodiscard]] bool is_decided() const { return decided_ != nullptr; }
   /// Whether words that come in pass by the function below it: those, and where there is a fault.
@@ -130,15 +137,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void watched_push(std::span<const std::byte> word);
   void decided_pop(std::span<std::byte> word);
 
-  /// Waits for a place; it is that of the next word, which leaves the kernel's pipeline `depth` after its
-  /// clock.
+  /// Waits for a place; it is that of the next word.
   std::size_t begin_push() {
     Kernel& kernel = owner(writer_);
-    if (writer_.done - writer_.known >= timing_.depth) wait_for_space(kernel);
-    const Time wanted = later(std::max(kernel.clock, writer_.next), kernel.depth);
+    if (writer_.done - writer_.known >= ready_.size()) wait_for_space(kernel);
+    const Time wanted = later(std::max(kernel.clock, writer_.next), ahead_);
     const Time left = std::max({wanted, freed_[writer_.place], leaves_});
     writer_.stalled += left - wanted;
-    kernel.clock = left - kernel.depth;
+    kernel.clock = left - ahead_;
     writer_.next = kernel.clock + kernel.interval;
     leaves_ = left + timing_.word_time;
     ready_[writer_.place] = leaves_ + timing_.latency;
@@ -146,7 +152,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
       tell_push(wanted, left);
     return writer_.place;
   }
-  void end_push() { count(writer_, reader_); }
+  void end_push() {
+    step(writer_);
+    if (held_ > 0) [[unlikely]] {
+      push_on();
+    } else {
+      show(writer_, reader_);
+    }
+  }
   /// Waits for a word.
   std::size_t begin_pop() {
     Kernel& kernel = owner(reader_);
@@ -161,7 +174,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
       tell_pop(wanted, taken);
     return reader_.place;
   }
-  void end_pop() { count(reader_, writer_); }
+  void end_pop() {
+    step(reader_);
+    show(reader_, writer_);
+  }
 
  private:
   void plain_push(std::span<const std::byte> word);
@@ -173,16 +189,19 @@ class Channel : public std::enable_shared_from_this<Channel> {
     return *kernel;
   }
   void step(End& end) {
-    if (++end.place == timing_.depth) end.place = 0;
+    if (++end.place == ready_.size()) end.place = 0;
     ++end.done;
   }
-  void count(End& own, End& other) {
-    step(own);
+  void show(const End& own, End& other) {
     if (is_split_) return;
     other.known = own.done;
     if (other.is_waiting) wake(other);
   }
   void take(End& end);
+  void hold_pipeline(const Kernel& kernel);
+  void grow(std::size_t places);
+  /// A word has come into a pipeline that stands still between words: one leaves it.
+  void push_on();
   void wait_for_space(Kernel& kernel);
   void wait_for_word(Kernel& kernel);
   static void wake(End& end);
@@ -203,6 +222,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool is_watched_ = false;
   End writer_;
   End reader_;
+  Time ahead_ = 0;           // from the writer's clock to a word's leaving its pipeline
+  std::size_t held_ = 0;     // words that wait in the writer's pipeline for the next one
   Time leaves_ = 0;          // when the link is free again
   std::vector<Time> ready_;  // [place]: arrival of its word
   std::vector<Time> freed_;  // [place]: when its writer may use it

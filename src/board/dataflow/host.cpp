@@ -81,9 +81,9 @@ device::Event Host::start_kernel(const std::string& name, const Start& how,
   }
   const double memory =
       cost_.memory_bytes_per_second > 0 ? how.memory_bytes / cost_.memory_bytes_per_second : 0;
-  auto outcome =
-      fabric_->start(device_, name, std::move(begin), {cost_.clock_hz, how.interval, how.depth, memory},
-                     std::move(streams), std::move(kernel));
+  auto outcome = fabric_->start(device_, name, std::move(begin),
+                                {cost_.clock_hz, how.interval, how.depth, memory, how.stands_still},
+                                std::move(streams), std::move(kernel));
   started_.push_back(std::make_shared<Running>(*this, std::move(outcome), now_));
   return device::Event(started_.back());
 }

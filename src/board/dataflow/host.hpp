@@ -25,10 +25,11 @@ struct DeviceCost {
 
 /// What a kernel's entry declares of its cost, and what it waits for.
 struct Start {
-  double interval = 1;      ///< initiation interval of its loop [cycles]
-  double depth = 0;         ///< of its pipeline [cycles]
-  double memory_bytes = 0;  ///< that it moves from and to the device's memory
-  device::Events after{};   ///< events of this host's kernels
+  double interval = 1;        ///< initiation interval of its loop [cycles]
+  double depth = 0;           ///< of its pipeline [cycles]
+  bool stands_still = false;  ///< its pipeline, while it waits for a word (KernelCost)
+  double memory_bytes = 0;    ///< that it moves from and to the device's memory
+  device::Events after{};     ///< events of this host's kernels
   /// Computes for long, and uses no streams: it runs once no other kernel can, and beside others of its kind
   /// (FabricSettings::threads). Modelled time does not depend on it.
   bool is_long = false;

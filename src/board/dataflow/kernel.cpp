@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "board/dataflow/channel.hpp"
 
 namespace fabricmark::dataflow {
 
@@ -27,6 +28,7 @@ Kernel::Kernel(std::string name, int device, int number, Time start, const Kerne
       cycle(network::period(cost.clock_hz)),
       interval(cycles(std::max(1.0, cost.interval), cost, name)),
       depth(cycles(cost.depth, cost, name)),
+      stands_still(cost.stands_still),
       name_(std::move(name)),
       device_(device),
       number_(number),
@@ -101,6 +103,13 @@ Kernel& current_kernel() {
 void spend_cycles(std::int64_t cycles) {
   Kernel& kernel = current_kernel();
   kernel.clock = network::later(kernel.clock, network::times(cycles, kernel.cycle));
+}
+
+void end_loop() {
+  const Kernel& kernel = current_kernel();
+  for (const std::shared_ptr<Channel>& one : kernel.channels()) {
+    if (one->writer() == &kernel) one->drain();
+  }
 }
 
 }  // namespace fabricmark::dataflow

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
 #include <functional>
@@ -27,6 +28,9 @@ struct KernelCost {
   double interval = 1;        ///< initiation interval [cycles]
   double depth = 0;           ///< of the pipeline [cycles]
   double memory_seconds = 0;  ///< the device's memory takes so long for what the kernel moves, at least
+  /// Its pipeline moves on only when a word comes in, until its loop ends (`end_loop`), as in Vitis HLS with
+  /// `style=stp`. Otherwise words in it move on while the next one is waited for.
+  bool stands_still = false;
 };
 
 /// One kernel under way: its fiber and its logical clock.
@@ -46,9 +50,14 @@ class Kernel {
 
   /// Where it is in modelled time; it only grows.
   Time clock;
-  const Time cycle;     ///< of its clock
-  const Time interval;  ///< between two words of one port
-  const Time depth;     ///< from a word in to a word out
+  const Time cycle;         ///< of its clock
+  const Time interval;      ///< between two words of one port
+  const Time depth;         ///< from a word in to a word out
+  const bool stands_still;  ///< its pipeline, while it waits for a word
+
+  [[nodiscard]] std::size_t words_in_pipeline() const {
+    return static_cast<std::size_t>((depth + interval - 1) / interval);
+  }
 
   /// Stops until somebody makes it ready.
   void wait(Waits what, Channel* on);
@@ -107,5 +116,7 @@ Kernel* kernel_here();
 
 /// What a loop without streams takes: the clock of the kernel that calls it moves on by so many cycles.
 void spend_cycles(std::int64_t cycles);
+/// The pipelined loop of the kernel that calls it has ended: what is in the pipeline leaves it.
+void end_loop();
 
 }  // namespace fabricmark::dataflow

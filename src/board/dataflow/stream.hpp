@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <memory>
 #include <span>
@@ -44,12 +45,11 @@ class Typed final : public Channel {
   std::byte* word(std::size_t place) override {
     return std::as_writable_bytes(std::span(words_)).subspan(place * sizeof(T)).data();
   }
+  void arrange(std::size_t first, std::size_t places) override {
+    std::ranges::rotate(words_, words_.begin() + static_cast<std::ptrdiff_t>(first));
+    words_.resize(places);
+  }
   std::vector<T> words_;
-};
-
-/// Of a kernel's pipeline, which a stream holds beside its own places.
-struct PipelineCycles {
-  unsigned count = 0;
 };
 
 /// A stream of any type.
@@ -78,13 +78,6 @@ class stream<T, 0> : public AnyStream {
 
   stream() : stream(nullptr, kDefaultDepth) {}
   explicit stream(const char* name) : stream(name, kDefaultDepth) {}
-  /// For the host: behind a pipeline, whose places it has beside its own. A kernel with a
-  /// `Start::depth` has learned what held a word up when its next word should have come in, which is too late
-  /// where that one comes from a link whose times are decided one after the other.
-  stream(const char* name, PipelineCycles pipeline)
-      : stream(std::make_shared<Typed<T>>(
-            name, ChannelTiming{.depth = kDefaultDepth + std::size_t{2} + pipeline.count,
-                                .pipeline = pipeline.count})) {}
   /// An end of a link.
   explicit stream(const std::shared_ptr<Typed<T>>& channel) : AnyStream(channel), channel_(channel.get()) {}
   stream(const stream&) = delete;

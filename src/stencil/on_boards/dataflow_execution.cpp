@@ -34,8 +34,7 @@ class CascadeExecution final : public Execution {
         kept_(cascade_.own) {
     for (std::size_t i = 0; i <= cascade_.own; ++i) {
       const std::string name = i < cascade_.own ? fmt::format("cells to element {}", i) : "cells that leave";
-      between_.push_back(std::make_unique<fm::stream<Word>>(
-          name.c_str(), i > 0 ? arithmetic() : dataflow::PipelineCycles{}));
+      between_.push_back(std::make_unique<fm::stream<Word>>(name.c_str()));
     }
     if (context.ranks().size() > 1) {
       const std::size_t bytes = cascade_.cell_bytes * PIPELINES;
@@ -94,10 +93,11 @@ class CascadeExecution final : public Execution {
   [[nodiscard]] std::vector<std::string> notes() const override { return {cascade_.note()}; }
 
  private:
-  /// Of an element: what it takes beside the row and the word that it waits for.
-  [[nodiscard]] dataflow::PipelineCycles arithmetic() const {
-    const std::size_t waits = problem_.columns / PIPELINES + 1;
-    return {static_cast<unsigned>(std::max(1.0, cascade_.pipeline_cycles - static_cast<double>(waits)))};
+  /// Of an element: what it takes beside the row and the word that it waits for, and the cycle of the FIFO.
+  [[nodiscard]] dataflow::Start arithmetic() const {
+    const std::size_t waits = problem_.columns / PIPELINES + 2;
+    return {.depth = std::max(0.0, cascade_.pipeline_cycles - static_cast<double>(waits)),
+            .stands_still = true};
   }
   template <typename Body>
   void each(const Body& body) {
@@ -120,8 +120,8 @@ class CascadeExecution final : public Execution {
     for (std::size_t i = 0; i < cascade_.own; ++i) {
       const fm_turns turns{static_cast<unsigned int>(cascade_.first + i),
                            static_cast<unsigned int>(cascade_.all), count, passes};
-      host.start(fmt::format("element {}", i), {}, fm_element_kernel<PIPELINES, computes>, *between_[i],
-                 *between_[i + 1], kept_[i].data(), shape, turns, constants_, &troubles[i]);
+      host.start(fmt::format("element {}", i), arithmetic(), fm_element_kernel<PIPELINES, computes>,
+                 *between_[i], *between_[i + 1], kept_[i].data(), shape, turns, constants_, &troubles[i]);
     }
     const bool is_first = context_.ranks().is_root();
     fm::stream<Word>* back = between_.back().get();

@@ -1,6 +1,6 @@
-// The step of a stencil on the host, by the function of its kernels with numbers of type double. A program that
-// has several cells defines FM_NEXT_ROW, the name of the function, and what its cell.h chooses by, and includes
-// this for each but the first.
+// The step of a stencil on the host, by the function of its kernels with numbers of type double. A program
+// that has several cells defines FM_NEXT_ROW, the name of the function, and what its cell.h chooses by, and
+// includes this for each but the first.
 #include <algorithm>
 #include <cmath>
 
