@@ -27,6 +27,8 @@ def test_what_a_cell_calls_is_inlined(path):
 
 
 def test_a_function_that_may_be_called_is_seen():
-    said = "static inline real made(const fm_window window) {\nstatic inline fm_numbers fm_next(const int a) {"
+    said = (
+        "static inline real made(const fm_window window) {\nstatic inline fm_numbers fm_next(const int a) {"
+    )
     assert CALLED.findall(said) == ["made"]
     assert not CALLED.findall(said.replace("static inline real", "FM_INLINE real"))

@@ -109,8 +109,9 @@ class Stencil:
     def fit_parameters(self, runs: Sequence[Run]) -> dict[str, float]:
         """Efficiency and start of a step from short runs."""
         return _roofline.fit_parameters(
-            runs, "performance", [STEPS], "GFLOP/s", lambda run: self.of(run.parameters).work(run.parameters, run.ranks)
-        )
+            runs, "performance", [STEPS], "GFLOP/s",
+            lambda run: self.of(run.parameters).work(run.parameters, run.ranks),
+        )  # fmt: skip
 
 
 def short_runs(defaults: Mapping) -> list[dict]:

@@ -83,7 +83,9 @@ CASES = {
         rest,
     ),
     "shores": Case(
-        "the same by finite volumes, whose shores may move", ({**SHORES, "data_type": "float"}, SHORES), shores
+        "the same by finite volumes, whose shores may move",
+        ({**SHORES, "data_type": "float"}, SHORES),
+        shores,
     ),
     "bowl": Case("water that swings in a bowl, on three grids", tuple(map(bowl, BOWLS)), swing),
     "beach": Case("a solitary wave that runs up a beach, on two grids", tuple(map(beach, BEACH)), runup),
