@@ -163,7 +163,7 @@ def test_moving_shores_write_how_high_and_when_water_came(program, tmp_path):
     flooded = (depth <= 0) & (largest + depth > 0.001)
     assert flooded.any() and largest[flooded].max() == pytest.approx(highest, rel=1e-5)
     assert (numpy.isfinite(arrival) == flooded)[depth <= 0].all()
-    assert (largest >= end).all() and (end + depth >= 0).all()
+    assert (largest >= end)[end + depth > 0.001].all() and (end + depth >= 0).all()
     assert largest[25, 2] == end[25, 2] == -depth[25, 2]  # dry ground is as high as it is
     assert len(list(tmp_path.glob("elevation_*.npy"))) == 5
 
@@ -217,6 +217,6 @@ def test_water_that_is_too_fast_stops_the_run_in_its_cell(program):
 
 
 def test_water_that_is_too_fast_by_finite_volumes_stops_the_run_in_its_cell(program):
-    words = ("--case", "hump", "--height", 100, "--depth", 1, "--cfl", 1, "--spacing", 10)
+    words = ("--case", "wave", "--height", 100, "--depth", 1, "--cfl", 1, "--spacing", 10)
     line = one_error(program.run(*SHORT, *SHORES, *words, "--steps-in-cache", 5), (1,))
     assert "the water runs faster than a step allows" in line and " of step " in line and "column" in line
