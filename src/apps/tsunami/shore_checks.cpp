@@ -44,9 +44,9 @@ runtime::Verdict mass_verdict(runtime::Communicator& ranks, const Ocean& ocean, 
   const double after = volume(ranks, part, end);
   // Each step rounds the elevation of each cell once, and what is added up here is rounded, too.
   constexpr double kFew = 16;
-  const double cells = static_cast<double>(ocean.problem.columns * ocean.problem.rows);
+  const auto cells = static_cast<double>(ocean.problem.columns * ocean.problem.rows);
   const double share = std::min(1.0, 4 * ocean.height * cells / before);
-  const double steps = static_cast<double>(ocean.problem.steps);
+  const auto steps = static_cast<double>(ocean.problem.steps);
   constexpr double kSum = 1e-14;
   runtime::Verdict verdict{.name = "mass",
                            .error = std::abs(after - before) / before,
