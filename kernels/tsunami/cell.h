@@ -1,29 +1,19 @@
-// Tsunamis: shallow water on a grid, split into a sweep along rows and one along columns, each by the
-// invariants of its direction (MOST: Titov and Synolakis 1998), with differences of the water's elevation in
-// place of those of its height, so that a lake at rest stays so in every bit. Second order (Lax and
-// Wendroff).
+// Tsunamis: shallow water on a grid, by one of two schemes.
 #ifndef FABRICMARK_TSUNAMI_CELL_H
 #define FABRICMARK_TSUNAMI_CELL_H
 
-// Numbers of a cell: elevation above still water [m], speed to the east and to the north [m/s], depth below
-// still water [m], the largest elevation so far, and when the wave came: so many steps after the start, or
-// while it has not come, less the steps so far.
-#define FM_FIELDS 6
+#include "common/dialect.h"
+
+// Numbers of a cell: elevation of the water, and where there is none of the ground, above still water [m],
+// speed to the east and to the north [m/s], depth of the ground below still water [m], the largest elevation
+// so far, and when the wave came: so many steps after the start, or while it has not come, less the steps so
+// far. A scheme may have more.
 #define TS_ELEVATION 0
 #define TS_EAST 1
 #define TS_NORTH 2
 #define TS_DEPTH 3
 #define TS_LARGEST 4
 #define TS_ARRIVAL 5
-
-#define FM_CONSTANTS 7
-#define TS_HALF_X 0  // dt / (2 dx) [s/m]
-#define TS_HALF_Y 1
-#define TS_GRAVITY 2      // [m/s^2]
-#define TS_PER_GRAVITY 3  // 1 / (16 gravity)
-#define TS_THRESHOLD 4    // elevation of a wave that has come [m]
-#define TS_MOST_X 5       // speeds that a step is stable with [m/s]
-#define TS_MOST_Y 6
 
 // Kinds of cells: land reflects; beyond the edge of the grid there may be still water, into which waves
 // leave.
@@ -36,131 +26,50 @@
 #define FM_EDGE_KIND FM_PASTE(TS_EDGE_, EDGES)
 #endif
 
+#define TS_SCHEME_splitting 0
+#define TS_SCHEME_finite_volume 1
+#if !defined(SCHEME)
+#define SCHEME splitting
+#endif
+
+#if FM_PASTE(TS_SCHEME_, SCHEME)
+
+// Between the phases of a step a cell has its slopes, too: its differences from west to east, and from south
+// to north, of the elevation, the water's height, and the speeds along and across; else they are 0.
+#define FM_FIELDS 14
+#define FM_PHASES 2
+#define TS_SLOPES_EAST 6
+#define TS_SLOPES_NORTH 10
+
+#define FM_CONSTANTS 5
+#define TS_RATIO_X 0  // dt / dx [s/m]
+#define TS_RATIO_Y 1
+#define TS_GRAVITY 2    // [m/s^2]
+#define TS_WET 3        // height of water that moves [m]
+#define TS_THRESHOLD 4  // elevation of a wave that has come [m]
+
+#else
+
+#define FM_FIELDS 6
+
+#define FM_CONSTANTS 7
+#define TS_HALF_X 0  // dt / (2 dx) [s/m]
+#define TS_HALF_Y 1
+#define TS_GRAVITY 2      // [m/s^2]
+#define TS_PER_GRAVITY 3  // 1 / (16 gravity)
+#define TS_THRESHOLD 4    // elevation of a wave that has come [m]
+#define TS_MOST_X 5       // speeds that a step is stable with [m/s]
+#define TS_MOST_Y 6
+
+#endif
+
 #include "common/stencil/window.h"
 
-// Water as a sweep sees it: `along` its direction, and across.
-typedef struct {
-  real elevation, along, across;
-  real wave;  // its speed, sqrt(g (depth + elevation))
-} ts_water;
-
-FM_INLINE ts_water ts_made(real elevation, real along, real across, real depth, scalar gravity) {
-  ts_water water;
-  water.elevation = elevation;
-  water.along = along;
-  water.across = across;
-  water.wave = sqrt(gravity * (depth + elevation));
-  return water;
-}
-
-// What a cell meets on one side: `beside`, or what its kind says; `sign`: 1 towards higher numbers, else -1.
-// `still`: the speed of waves at rest.
-FM_INLINE ts_water ts_met(ts_water own, ts_water beside, whole kind, real still, scalar sign,
-                          scalar gravity) {
-  const truth is_land = FM_TRUTH(kind == TS_LAND);
-  const truth is_open = FM_TRUTH(kind == TS_OPEN);
-  // Still water sends its invariant, and the own one leaves. Invariants are counted from those of still
-  // water: differences of speeds that are nearly the same would have few digits.
-  const real faster = gravity * own.elevation / (own.wave + still);
-  const real along = (scalar)(0.5) * (own.along + sign * 2 * faster);
-  const real beyond = (scalar)(0.25) * (sign * own.along + 2 * faster);
-  const real wave = still + beyond;
-  const real elevation = beyond * (2 * still + beyond) / gravity;
-  ts_water met;
-  met.elevation = FM_CHOOSE(is_land, own.elevation, FM_CHOOSE(is_open, elevation, beside.elevation));
-  met.along = FM_CHOOSE(is_land, -own.along, FM_CHOOSE(is_open, along, beside.along));
-  met.across = FM_CHOOSE(is_land | is_open, own.across, beside.across);
-  met.wave = FM_CHOOSE(is_land, own.wave, FM_CHOOSE(is_open, wave, beside.wave));
-  return met;
-}
-
-// What the differences over an interface drive: both invariants, and the speed across.
-typedef struct {
-  real forward, backward, across;
-} ts_driven;
-
-FM_INLINE ts_driven ts_between(ts_water left, ts_water right, scalar gravity) {
-  const real speed = (scalar)(0.5) * (left.along + right.along);
-  const real wave = (scalar)(0.5) * (left.wave + right.wave);
-  const real faster = right.along - left.along;
-  const real same = speed * faster + gravity * (right.elevation - left.elevation);
-  const real other = 2 * speed * (right.wave - left.wave) + wave * faster;
-  ts_driven driven;
-  driven.forward = same + other;
-  driven.backward = same - other;
-  driven.across = speed * (right.across - left.across);
-  return driven;
-}
-
-// A step of what travels at `speed`.
-FM_INLINE real ts_change(real left, real right, real speed, scalar ratio) {
-  return ratio * (2 * ratio * speed * (right - left) - (right + left));
-}
-
-FM_INLINE ts_water ts_swept(ts_water left, ts_water own, ts_water right, scalar ratio, scalar gravity,
-                            scalar per_gravity) {
-  const ts_driven before = ts_between(left, own, gravity);
-  const ts_driven behind = ts_between(own, right, gravity);
-  const real forward = ts_change(before.forward, behind.forward, own.along + own.wave, ratio);
-  const real backward = ts_change(before.backward, behind.backward, own.along - own.wave, ratio);
-  const real rise = forward - backward;
-  ts_water swept;
-  swept.elevation = own.elevation + rise * (8 * own.wave + rise) * per_gravity;
-  swept.along = own.along + (scalar)(0.5) * (forward + backward);
-  swept.across = own.across + ts_change(before.across, behind.across, own.along, ratio);
-  swept.wave = own.wave;
-  return swept;
-}
-
-// A cell of the middle column after its sweep along the row.
-FM_INLINE ts_water ts_row(const fm_window window, const fm_constants constants, const int dy) {
-  const scalar gravity = constants.of[TS_GRAVITY];
-#define TS_AT(dx)                                                                    \
-  ts_made(FM_FIELD(window, TS_ELEVATION, dx, dy), FM_FIELD(window, TS_EAST, dx, dy), \
-          FM_FIELD(window, TS_NORTH, dx, dy), FM_FIELD(window, TS_DEPTH, dx, dy), gravity)
-  const ts_water own = TS_AT(0);
-  const real still = sqrt(gravity * FM_FIELD(window, TS_DEPTH, 0, dy));
-  const ts_water left = ts_met(own, TS_AT(-1), FM_KIND(window, -1, dy), still, -1, gravity);
-  const ts_water right = ts_met(own, TS_AT(1), FM_KIND(window, 1, dy), still, 1, gravity);
-#undef TS_AT
-  return ts_swept(left, own, right, constants.of[TS_HALF_X], gravity, constants.of[TS_PER_GRAVITY]);
-}
-
-// The same as the sweep along columns sees it.
-FM_INLINE ts_water ts_turned(ts_water water, real depth, scalar gravity) {
-  return ts_made(water.elevation, water.across, water.along, depth, gravity);
-}
-
-static inline fm_numbers fm_next(const fm_window window, const fm_constants constants) {
-  const scalar gravity = constants.of[TS_GRAVITY];
-  const real depth = FM_FIELD(window, TS_DEPTH, 0, 0);
-  const ts_water own = ts_turned(ts_row(window, constants, 0), depth, gravity);
-  const ts_water south = ts_turned(ts_row(window, constants, -1), FM_FIELD(window, TS_DEPTH, 0, -1), gravity);
-  const ts_water north = ts_turned(ts_row(window, constants, 1), FM_FIELD(window, TS_DEPTH, 0, 1), gravity);
-  const real still = sqrt(gravity * depth);
-  const ts_water swept = ts_swept(ts_met(own, south, FM_KIND(window, 0, -1), still, -1, gravity), own,
-                                  ts_met(own, north, FM_KIND(window, 0, 1), still, 1, gravity),
-                                  constants.of[TS_HALF_Y], gravity, constants.of[TS_PER_GRAVITY]);
-
-  const truth is_water = FM_TRUTH(FM_KIND(window, 0, 0) == TS_WATER);
-  const real before = FM_FIELD(window, TS_ELEVATION, 0, 0);
-  const real largest = FM_FIELD(window, TS_LARGEST, 0, 0);
-  const real arrival = FM_FIELD(window, TS_ARRIVAL, 0, 0);
-  const real size = FM_CHOOSE(swept.elevation < 0, -swept.elevation, swept.elevation);
-  const real came = FM_CHOOSE(size > constants.of[TS_THRESHOLD], 1 - arrival, arrival - 1);
-  fm_numbers next;
-  next.of[TS_ELEVATION] = FM_CHOOSE(is_water, swept.elevation, before);
-  next.of[TS_EAST] = FM_CHOOSE(is_water, swept.across, FM_FIELD(window, TS_EAST, 0, 0));
-  next.of[TS_NORTH] = FM_CHOOSE(is_water, swept.along, FM_FIELD(window, TS_NORTH, 0, 0));
-  next.of[TS_DEPTH] = depth;
-  next.of[TS_LARGEST] = FM_CHOOSE(is_water, FM_LARGER(swept.elevation, largest), largest);
-  next.of[TS_ARRIVAL] = FM_CHOOSE(is_water & (arrival <= 0), came, arrival);
-  // Comparisons are false for what is not a number, as the speed of waves of no water is.
-  const real across = FM_CHOOSE(swept.across < 0, -swept.across, swept.across) + own.wave;
-  const real along = FM_CHOOSE(swept.along < 0, -swept.along, swept.along) + own.wave;
-  next.trouble = is_water & !(across <= constants.of[TS_MOST_X] && along <= constants.of[TS_MOST_Y]);
-  return next;
-}
+#if FM_PASTE(TS_SCHEME_, SCHEME)
+#include "tsunami/finite_volume.h"
+#else
+#include "tsunami/splitting.h"
+#endif
 
 #include "common/stencil/engine.h"
 

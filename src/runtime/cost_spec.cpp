@@ -4,10 +4,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <iterator>
 #include <stdexcept>
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
+#include "runtime/choice_names.hpp"
 
 namespace fabricmark::runtime {
 
@@ -120,6 +122,7 @@ std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& v
     const bool is_known = std::ranges::find(names, parameter.name) != names.end();
     if (parameter.type != ParameterSpec::Type::kText && !is_known) names.push_back(parameter.name);
   }
+  std::ranges::copy(choice_names(spec), std::back_inserter(names));
   if (spec.find("data_type") != nullptr) names.emplace_back("element_bytes");
   names.insert(names.end(), {"banks", "drain_cycles"});
   return names;
@@ -136,7 +139,7 @@ void check_costs(const KernelSpec& spec, const std::string& file) {
         } catch (const std::invalid_argument& error) {
           throw bad_use(fmt::format("{}.{} {:?} is no formula: {}", place, key, text, error.what()),
                         "correct it; it may name the kernel's arguments that are numbers, parameters, "
-                        "element_bytes, banks and drain_cycles");
+                        "PARAMETER_is_VALUE, element_bytes, banks and drain_cycles");
         }
       };
       for (const LoopSpec& loop : loops) {

@@ -10,6 +10,7 @@
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
+#include "runtime/choice_names.hpp"
 #include "runtime/cost_spec.hpp"
 #include "runtime/numbers.hpp"
 
@@ -139,6 +140,8 @@ class DescribedCosts : public device::CommandCosts {
       : known_{std::move(system), numbers_of(parameters)}, variant_(std::move(variant)) {
     // Those that hold the matrix where the bitstream says that not all do.
     const std::optional<double> used = known_.system->find("matrix_banks");
+    for (const std::string& name : choice_names(spec))
+      known_.numbers[name] = choice_number(name, parameters).value_or(0);
     known_.numbers["banks"] = used ? *used : known_.system->need("banks");
     known_.numbers["drain_cycles"] = known_.system->value_or("drain_cycles", 0);
     for (const std::string& name : variant_.entry_points) {

@@ -16,6 +16,7 @@
 #include <utility>
 
 #include "base/expression.hpp"
+#include "runtime/choice_names.hpp"
 #include "runtime/numbers.hpp"
 
 namespace fabricmark::runtime {
@@ -206,27 +207,6 @@ class Planner {
   bool is_spread_ = false;
 };
 
-/// `distribution_is_pq` and the like: one where a parameter that is a text has this value, else zero.
-struct Choice {
-  std::string parameter;
-  std::string value;  ///< as `name_of` has it
-};
-
-constexpr std::string_view kIs = "_is_";
-
-/// A value with what no name may have replaced by _.
-std::string name_of(std::string value) {
-  std::ranges::replace_if(
-      value, [](unsigned char letter) { return std::isalnum(letter) == 0; }, '_');
-  return value;
-}
-
-std::optional<Choice> choice_of(const std::string& name) {
-  const std::size_t place = name.find(kIs);
-  if (place == std::string::npos) return std::nullopt;
-  return Choice{.parameter = name.substr(0, place), .value = name.substr(place + kIs.size())};
-}
-
 /// Calls `take` with each name in the formulas of a variant.
 template <typename Take>
 void for_each_name(const VariantSpec& variant, Take take) {
@@ -262,9 +242,7 @@ MemoryPlan::MemoryPlan(const VariantSpec& variant, const Parameters& parameters,
   numbers["process_columns"] = static_cast<double>(columns);
   numbers.insert(user.given.begin(), user.given.end());
   for_each_name(variant, [&](const std::string& name) {
-    const std::optional<Choice> choice = choice_of(name);
-    if (choice && parameters.has(choice->parameter))
-      numbers[name] = name_of(parameters.text(choice->parameter)) == choice->value ? 1 : 0;
+    if (const std::optional<double> chosen = choice_number(name, parameters)) numbers[name] = *chosen;
   });
   // Those of the host are no banks that anybody chooses.
   device::BoardMemory of_board = user.memory;
@@ -308,11 +286,9 @@ void MemoryPlan::require_banks() const {
 std::vector<std::string> memory_names(const KernelSpec& spec) {
   std::vector<std::string> names;
   for (const ParameterSpec& parameter : spec.parameters) {
-    const bool is_text = parameter.type == ParameterSpec::Type::kText;
-    if (!is_text) names.push_back(parameter.name);
-    for (const Value& value : is_text ? parameter.values : std::vector<Value>())
-      names.push_back(parameter.name + std::string(kIs) + name_of(to_text(value)));
+    if (parameter.type != ParameterSpec::Type::kText) names.push_back(parameter.name);
   }
+  std::ranges::copy(choice_names(spec), std::back_inserter(names));
   if (spec.find("data_type") != nullptr) names.insert(names.end(), {"element_bytes", "value_bytes"});
   for (const char* const name :
        {"cores", "ranks", "process_rows", "process_columns", "replica", "part", "buffers"}) {
@@ -335,8 +311,7 @@ void note_given(KernelSpec& spec) {
 std::vector<std::string> memory_parameters(const KernelSpec& spec, const VariantSpec& variant) {
   std::set<std::string> words;
   for_each_name(variant, [&](const std::string& name) {
-    const std::optional<Choice> choice = choice_of(name);
-    words.insert(choice ? choice->parameter : name);
+    words.insert(parameter_of_choice(name).value_or(name));
     if (const auto given = spec.given.find(name); given != spec.given.end()) words.insert(given->second);
   });
   if (words.contains("element_bytes") || words.contains("value_bytes")) words.insert("data_type");

@@ -14,6 +14,7 @@
 #include "runtime/context.hpp"
 #include "stencil/part.hpp"
 #include "stencil/recorder.hpp"
+#include "stencil/reference.hpp"
 
 namespace fabricmark::stencil {
 
@@ -21,6 +22,8 @@ namespace fabricmark::stencil {
 class Application : public Interface {
  public:
   [[nodiscard]] virtual const Problem& problem() const = 0;
+  /// The step on the host where a program has several cells; null: that of its cell.h.
+  [[nodiscard]] virtual NextRow next_row() const { return nullptr; }
   /// Additions, multiplications, divisions and roots of a step of a cell.
   [[nodiscard]] virtual double operations() const = 0;
   /// What is wrong with a state that is in trouble, such as "the fluid is faster than ...", and what helps.
@@ -37,6 +40,11 @@ class Application : public Interface {
   [[nodiscard]] virtual bool may_differ(std::size_t /*field*/, std::span<const double> /*expected*/,
                                         double /*epsilon*/) const {
     return false;
+  }
+  /// How much an error of a number counts in a cell that the reference has as `expected`, of 0 to 1: less
+  /// where it comes of roundings of larger numbers.
+  [[nodiscard]] virtual double weight(std::size_t /*field*/, std::span<const double> /*expected*/) const {
+    return 1;
   }
   /// What must hold of the state at the end besides its steps, such as conservation. Collective.
   virtual std::vector<runtime::Verdict> check(runtime::Communicator& /*ranks*/, const Part& /*part*/,

@@ -14,11 +14,12 @@
 
 namespace fabricmark::stencil {
 
-/// The steps of a part of the grid on a device.
+/// The steps of a part of the grid on a device: those of the kernels, of which a step with phases takes
+/// several.
 class Execution : public Interface {
  public:
   /// Puts a state on the device. To kernels, steps have numbers that are larger by `offset`, so that they
-  /// cannot know how far a run is; the same on all ranks, and at most kMostOffset.
+  /// cannot know how far a run is; the same on all ranks, whole steps, and at most kMostOffset.
   virtual void write(const std::vector<double>& state, std::uint32_t offset) = 0;
   /// The state on the device.
   virtual std::vector<double> read() = 0;

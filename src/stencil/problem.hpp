@@ -27,6 +27,7 @@ struct Problem {
   std::vector<double> constants;    ///< as the kernels take them
   std::uint8_t edge_kind = 0;       ///< of what lies beyond the grid
   std::int64_t steps = 0;
+  int phases = 1;  ///< of a step, each of which the kernels make as one of theirs (FM_PHASES)
   /// Writes a cell's numbers at the start.
   std::function<void(const Place& place, std::span<double> numbers)> start;
   /// What a cell is, of 0 to 127.

@@ -62,6 +62,14 @@ const double* Reference::field_of(const std::vector<double>& state,
 }
 
 std::vector<double> Reference::step(const std::vector<double>& state, std::size_t first, std::size_t count) {
+  if (problem_.phases == 1) return step_phase(state, 0, first, count);
+  std::vector<double> between =
+      step_phase(state, 0, 0, part_.rows);  // rows around those that are wanted, too
+  return step_phase(between, 1, first, count);
+}
+
+std::vector<double> Reference::step_phase(const std::vector<double>& state, int phase, std::size_t first,
+                                          std::size_t count) {
   const std::vector<std::vector<double>> beyond = edges(state);
   std::vector<double> made(part_.fields * count * part_.columns);
   trouble_.reset();
@@ -86,7 +94,8 @@ std::vector<double> Reference::step(const std::vector<double>& state, std::size_
                            .kinds = &kinds_[row * pitch_],
                            .constants = problem_.constants.data(),
                            .columns = part_.columns,
-                           .pitch = pitch_};
+                           .pitch = pitch_,
+                           .phase = phase};
       if (const std::optional<std::size_t> column = next_row_(window, after.data())) {
         const std::scoped_lock guard(lock);
         const Place found{*column, part_.first_row + row};

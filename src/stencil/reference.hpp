@@ -17,6 +17,7 @@ struct HostRow {
   const double* constants = nullptr;
   std::size_t columns = 0;
   std::size_t pitch = 0;  ///< from a row to the next
+  int phase = 0;          ///< of the step
 };
 
 /// Makes the next state of a row, field by field. Returns the first column in trouble.
@@ -28,9 +29,13 @@ class Reference {
   Reference(runtime::Communicator& ranks, const Problem& problem, const Part& part, NextRow next_row,
             int threads);
 
-  /// Of so many rows from `first` on, round the end, the next state: field by field, row by row. Collective.
+  /// Of so many rows from `first` on, round the end, the state after a whole step: field by field, row by
+  /// row. Collective.
   std::vector<double> step(const std::vector<double>& state, std::size_t first, std::size_t count);
-  /// The first cell in trouble, row by row, that `step` came across.
+  /// The same after one phase of a step.
+  std::vector<double> step_phase(const std::vector<double>& state, int phase, std::size_t first,
+                                 std::size_t count);
+  /// The first cell in trouble, row by row, that the last phase came across.
   [[nodiscard]] const std::optional<Place>& trouble() const { return trouble_; }
 
  private:

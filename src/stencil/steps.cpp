@@ -14,12 +14,13 @@ namespace fabricmark::stencil {
 
 namespace {
 
-/// So much that a kernel cannot know where a run begins or ends.
-std::uint32_t offset_of(std::uint64_t bits, std::int64_t steps) {
+/// So many steps of the kernels that these cannot know where a run begins or ends.
+std::uint32_t offset_of(std::uint64_t bits, std::int64_t steps, int phases) {
   constexpr std::int64_t kPart = 16;
   constexpr std::int64_t kFewest = 16;
   const auto most = static_cast<std::uint64_t>(steps / kPart + kFewest);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bits % most, kMostOffset));
+  const auto each = static_cast<std::uint64_t>(phases);
+  return static_cast<std::uint32_t>(each * std::min<std::uint64_t>(bits % most, kMostOffset / each));
 }
 
 }  // namespace
@@ -31,11 +32,17 @@ GridSteps::GridSteps(const runtime::Context& context, const Application& applica
       problem_(application.problem()),
       part_(part),
       execution_(execution),
-      reference_(context.ranks(), problem_, part, next_row, runtime::host_threads(context.ranks())) {}
+      reference_(context.ranks(), problem_, part,
+                 application.next_row() == nullptr ? next_row : application.next_row(),
+                 runtime::host_threads(context.ranks())) {}
+
+void GridSteps::start(const std::vector<double>& state, std::uint64_t bits) {
+  execution_.write(state, offset_of(bits, problem_.steps, problem_.phases));
+}
 
 void GridSteps::begin(const std::vector<double>& state, std::uint64_t bits) {
   step_ = 0;
-  execution_.write(state, offset_of(bits, problem_.steps));
+  start(state, bits);
 }
 
 void GridSteps::record(Recorder* recorder, runtime::Laps* laps) {
@@ -47,7 +54,7 @@ void GridSteps::advance(std::int64_t to) {
   while (step_ < to) {
     const std::int64_t wanted = recorder_ == nullptr ? Recorder::kNever : recorder_->next(step_);
     const std::int64_t end = std::min(to, wanted);
-    execution_.advance(step_, end - step_);
+    make(step_, end);
     step_ = end;
     check();
     if (end == wanted) laps_->pause([&] { recorder_->take(end, execution_.read()); });
@@ -56,12 +63,16 @@ void GridSteps::advance(std::int64_t to) {
 
 void GridSteps::restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) {
   step_ = step;
-  execution_.write(state, offset_of(bits, problem_.steps));
+  start(state, bits);
 }
 
 void GridSteps::run_again(std::int64_t from, std::int64_t to) {
-  execution_.advance(from, to - from);
+  make(from, to);
   check();
+}
+
+void GridSteps::make(std::int64_t from, std::int64_t to) {
+  execution_.advance(from * problem_.phases, (to - from) * problem_.phases);
 }
 
 void GridSteps::check() {
@@ -75,14 +86,15 @@ void GridSteps::check() {
   std::optional<Place> cell;
   if (context_.ranks().size() == 1) {
     for (std::int64_t step = execution_.state(); step < first && !cell; ++step) {
-      state = reference_.step(state, 0, part_.rows);
+      state = reference_.step_phase(state, static_cast<int>(step % problem_.phases), 0, part_.rows);
       cell = reference_.trouble();
     }
   }
   const auto [what, remedy] = application_.trouble();
   const std::string where =
       cell ? fmt::format("in column {}, row {}", cell->column, cell->row) : std::string("in a cell");
-  throw Error(ExitCode::kInvalidResult, fmt::format("{} {} of step {}", what, where, first), remedy);
+  const std::int64_t whole = (first + problem_.phases - 1) / problem_.phases;
+  throw Error(ExitCode::kInvalidResult, fmt::format("{} {} of step {}", what, where, whole), remedy);
 }
 
 double GridSteps::epsilon() const {
@@ -140,7 +152,11 @@ runtime::StepError GridSteps::furthest(const std::vector<double>& expected, cons
         for (std::size_t other = 0; is_reference && other < part_.fields; ++other) {
           cell[other] = expected[(other * rows + n) * part_.columns + column];
         }
-        if (is_reference && application_.may_differ(field, cell, epsilon())) continue;
+        if (is_reference) {
+          if (application_.may_differ(field, cell, epsilon())) continue;
+          if (std::isfinite(error)) error *= application_.weight(field, cell);
+          if (error <= found.error) continue;
+        }
         found.error = error;
         found.worst = {
             fmt::format("{} in column {}, row {}", problem_.fields[field], column, part_.first_row + row),

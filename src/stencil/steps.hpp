@@ -33,6 +33,10 @@ class GridSteps final : public runtime::Stepping {
   [[nodiscard]] double work_of_step() const override;
 
  private:
+  /// Puts a state on the device.
+  void start(const std::vector<double>& state, std::uint64_t bits);
+  /// Whole steps on the device.
+  void make(std::int64_t from, std::int64_t to);
   /// Throws Error (invalid result) that names cell and step where the device has found one in trouble.
   void check();
   /// What errors of each field count against, of all ranks.

@@ -18,7 +18,8 @@ class GridTiming final : public runtime::Benchmark {
 
   void prepare(int /*repetition*/) override {}
   void execute(runtime::Laps& laps) override {
-    laps.time("steps", [&] { execution_->advance(0, application_->problem().steps); });
+    const Problem& problem = application_->problem();
+    laps.time("steps", [&] { execution_->advance(0, problem.steps * problem.phases); });
   }
   std::vector<runtime::Verdict> validate() override {
     runtime::Verdict verdict{.name = "nothing", .measure = "values"};
@@ -62,10 +63,10 @@ std::vector<runtime::Metric> step_metrics(const runtime::Context& context, const
                                     .scale = 1e-9,
                                     .work = cells * application.operations(),
                                     .work_unit = "FLOP"};
-  // The bandwidth is what a step reads and writes that keeps nothing for the next one.
-  std::vector<runtime::Metric> metrics{
-      cell_steps, runtime::bandwidth("steps", cells * 2 * static_cast<double>(part.fields) * number),
-      performance};
+  // The bandwidth is what a step reads and writes that keeps nothing for the next one, in each of its phases.
+  const double numbers = static_cast<double>(part.fields) * application.problem().phases;
+  std::vector<runtime::Metric> metrics{cell_steps, runtime::bandwidth("steps", cells * 2 * numbers * number),
+                                       performance};
   const auto counted =
       context.costs() == nullptr ? std::nullopt : context.costs()->find("element_operations");
   if (!counted) return metrics;

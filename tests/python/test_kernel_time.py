@@ -95,6 +95,27 @@ def test_arrays_and_whose_time_it_is(monkeypatch):
     assert found.of_kernel * 300e6 == pytest.approx([0, 2, 3])
 
 
+def test_texts_are_asked_for_their_values(monkeypatch):
+    choice = [loop(cycles="1 + 8 * form_is_four_step", seconds="cycles")]
+    for form, value in {"four-step": 9, "four": 1}.items():
+        assert time_of(monkeypatch, choice, {}, form=form).seconds == value
+    with pytest.raises(MissingValue, match="form"):
+        time_of(monkeypatch, choice, {})
+
+
+def test_a_step_of_two_phases_takes_twice_and_moves_more_numbers():
+    (run,) = kernels.ask([kernels.wanted("tsunami", "fpga", {}, None, banks=BOARD["memory.banks"])])
+    both = {}
+    for scheme in ("splitting", "finite_volume"):
+        parameters = {**run["parameters"], "variant": "base", "scheme": scheme}
+        cell_steps, *_ = models.find("tsunami").predict(parameters, BOARD, 1)
+        both[scheme] = cell_steps
+    cells = run["parameters"]["columns"] * run["parameters"]["rows"]
+    assert both["finite_volume"].limit == both["splitting"].limit / 2
+    numbers = 2 * (14 + 1) * 4 * cells / 19.2e9  # of a phase, through one bank
+    assert sum(both["finite_volume"].phases.values()) == pytest.approx(2 * numbers, rel=1e-3)
+
+
 def test_what_a_board_lacks_is_named(monkeypatch):
     for text in ("1 / kernel_hz", "1 / memory_hz"):
         with pytest.raises(MissingValue, match=r"bitstream\.clock"):

@@ -3,6 +3,7 @@
 import itertools
 import math
 
+import numpy
 import pytest
 from charged_runs import exported
 from shallow_water_runs import DOUBLE, failed, note, verdicts
@@ -107,6 +108,66 @@ def test_a_wave_converges_with_the_second_order(program, more):
         assert math.log2(coarse / fine) >= 1.9
 
 
+SHORES = ("--scheme", "finite_volume", "--edges", "wall")
+BOWL = (*SHORES, "--case", "bowl", "--depth", 1, "--height", 0.1, "--wet-height", 0.001)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        (*BOWL, "--spacing", 1),
+        *(pytest.param((*SHORES[:2], "--case", one), marks=FULL) for one in ("ocean", "hump")),
+    ],
+)
+def test_shores_have_the_same_bits_by_both_kernels_and_any_ranks(program, words):
+    """Launches of an odd number of phases begin between the phases of a step."""
+    words = (*SHORT, *EXACT, *words)
+    of_usual = digest(program.valid(*words))
+    for more in (
+        ("--steps-in-cache", 1, "--vector-bytes", 16, "--ranks", 3),
+        ("--steps-in-cache", 5, "--bands", 3),
+        ("--variant", "base", "--pipelines", 4),
+    ):
+        assert digest(program.valid(*words, *more)) == of_usual, more
+
+
+@pytest.mark.parametrize("variant", ["throughput", pytest.param("base", marks=FULL)])
+@pytest.mark.parametrize("data_type", ["float", "double"])
+def test_a_lake_with_shores_stays_at_rest_and_keeps_its_mass(program, data_type, variant):
+    words = (*SHORES, "--case", "lake", "--columns", 40, "--rows", 40, "--steps", 500, "--variant", variant)
+    found = verdicts(program.valid(*words, *ONCE, "--data-type", data_type))
+    assert found["lake at rest"]["error"] == 0 and found["mass"]["error"] == 0
+
+
+def test_water_swings_in_a_bowl_and_stays_as_much(program):
+    """Half a period: the heap in the middle is a hollow, and land around is under water."""
+    done = program.valid(*BOWL, *DOUBLE, *ONCE, "--columns", 50, "--rows", 50, "--spacing", 2, "--steps", 87)
+    assert verdicts(done)["mass"]["error"] <= 1e-14
+    assert float(note(done, r"water's height: L1 ([\d.e+-]+)")[1]) < 0.02
+    assert float(note(done, r"run-up ([\d.e+-]+) m")[1]) == pytest.approx(0.1, rel=0.15)
+
+
+def test_a_wave_runs_up_a_beach_as_high_as_the_law_says(program):
+    grid = ("--columns", 800, "--rows", 2, "--spacing", 10, "--steps", 3520)
+    done = program.valid(*SHORES, "--case", "beach", *grid, "--depth", 100, "--height", 1.9, *ONCE)
+    assert float(note(done, r"([\d.e+-]+) of the law")[1]) == pytest.approx(1, abs=0.05)
+
+
+def test_moving_shores_write_how_high_and_when_water_came(program, tmp_path):
+    words = (*BOWL, "--columns", 50, "--rows", 50, "--spacing", 2, "--steps", 100, "--snapshot-every", 25)
+    done = program.valid(*words, *ONCE, "--fields", tmp_path, "--gauges", "dry:2,25;wet:25,25")
+    depth, largest, arrival, end = (
+        numpy.load(tmp_path / f"{name}.npy") for name in ("depth", "largest", "arrival", "elevation")
+    )
+    highest = float(note(done, r"run-up ([\d.e+-]+) m")[1])
+    flooded = (depth <= 0) & (largest + depth > 0.001)
+    assert flooded.any() and largest[flooded].max() == pytest.approx(highest, rel=1e-5)
+    assert (numpy.isfinite(arrival) == flooded)[depth <= 0].all()
+    assert (largest >= end)[end + depth > 0.001].all() and (end + depth >= 0).all()
+    assert largest[25, 2] == end[25, 2] == -depth[25, 2]  # dry ground is as high as it is
+    assert len(list(tmp_path.glob("elevation_*.npy"))) == 5
+
+
 @pytest.mark.parametrize("kind", ["element", *(pytest.param(one, marks=FULL) for one in ("zeros", "stale"))])
 def test_wrong_cells_are_found(program, kind):
     assert "steps again" in failed(program.run(*SHORT, "--inject-fault", kind))
@@ -125,6 +186,15 @@ def test_wrong_words_of_links_are_found(tmp_path_factory, ring, benchmark, kind)
 
 BAD = {
     "no water": (("--depth", 5, "--least-depth", 20), "there is no water of --least-depth 20 m"),
+    "shores on boards": (
+        ("--variant", "dataflow", "--scheme", "finite_volume"),
+        "the dataflow kernels have --scheme splitting alone",
+    ),
+    "a bowl without moving shores": (("--case", "bowl"), "--case bowl has shores that move"),
+    "depths that are too wet": (
+        (*SHORES, "--case", "hump", "--depth", 5, "--wet-height", 9),
+        "there is no water of --wet-height 9 m",
+    ),
     "doubles on boards": (("--variant", "dataflow", *DOUBLE), "the dataflow kernels have floats"),
     "long rows on boards": (
         ("--variant", "dataflow", "--row-cells", 32),
@@ -144,3 +214,9 @@ def test_bad_input_gets_one_line(program, name):
 def test_water_that_is_too_fast_stops_the_run_in_its_cell(program):
     line = one_error(program.run(*SHORT, "--case", "hump", "--height", 100, "--depth", 50, "--cfl", 1), (1,))
     assert "the water runs faster than a step allows" in line and " of step " in line
+
+
+def test_water_that_is_too_fast_by_finite_volumes_stops_the_run_in_its_cell(program):
+    words = ("--case", "wave", "--height", 100, "--depth", 1, "--cfl", 1, "--spacing", 10)
+    line = one_error(program.run(*SHORT, *SHORES, *words, "--steps-in-cache", 5), (1,))
+    assert "the water runs faster than a step allows" in line and " of step " in line and "column" in line

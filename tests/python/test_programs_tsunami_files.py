@@ -109,6 +109,23 @@ def test_a_sea_of_a_file_stays_at_rest(program, sea, data_type):
     assert verdicts(done)["lake at rest"]["error"] == 0
 
 
+@pytest.mark.parametrize("data_type", ["float", "double"])
+def test_a_sea_of_a_file_with_moving_shores_stays_at_rest(program, sea, data_type):
+    scheme = ("--scheme", "finite_volume", "--edges", "wall")
+    words = ("--depths", sea, "--case", "lake", *scheme, "--steps", 300)
+    found = verdicts(program.valid(*words, "--data-type", data_type, *ONCE))
+    assert found["lake at rest"]["error"] == 0 and found["mass"]["error"] == 0
+
+
+def test_a_wave_of_a_file_floods_its_shores(program, sea):
+    words = ("--depths", sea, "--steps", 60, "--snapshot-every", 20, "--gauges", GAUGES)
+    done, folder = fields_of(program, "flood", *words, "--scheme", "finite_volume")
+    found = run_fields.load(folder)
+    assert (found.depth < 0).any() and len(found.snapshots) == 4
+    assert (found.largest >= found.elevation).all()
+    assert "of land were under water" in note(done, "run-up .*")[0]
+
+
 def test_a_file_on_several_lines_names_gauges(program, sea):
     path = program.folder / "gauges.txt"
     path.write_text("# two buoys\nnear : 30, 12\n\nfar @ 149.9, 36 # by degrees\n")

@@ -56,6 +56,23 @@ def test_waves_and_lakes_are_judged():
     assert [one.is_reached for one in cases["lake"].judge([lake])] == [False]
 
 
+def test_shores_that_move_are_judged():
+    cases = _verification.of("tsunami")
+    whole = [{"name": "mass", "error": 1e-15}]
+    bowls = [
+        {"notes": [f"after 1 of a period, relative error of the water's height: L1 {one}"], "verdicts": whole}
+        for one in (0.04, 0.02, 0.012)
+    ]
+    assert [one.is_reached for one in cases["bowl"].judge(bowls)] == [True, False, True, True, True]
+    notes = [f"run-up 8.6 m; 64 cells of land were under water; {one} of the law of" for one in (0.97, 0.94)]
+    beaches = [{"notes": [one], "verdicts": whole} for one in notes]
+    beaches[0]["verdicts"] = [{"name": "mass", "error": 1e-11}]
+    assert [one.is_reached for one in cases["beach"].judge(beaches)] == [True, False, False, True]
+    lake = {"parameters": {"data_type": "double"}}
+    lake["verdicts"] = [{"name": "lake at rest", "error": 0}, {"name": "mass", "error": 2e-12}]
+    assert [one.is_reached for one in cases["shores"].judge([lake])] == [True, False]
+
+
 def test_a_result_that_does_not_say_it_is_refused():
     with pytest.raises(ValueError, match="no note"):
         judged("couette", {"notes": []})

@@ -189,6 +189,8 @@ class KernelCosts : public Costs {
         "\"uint\" }]\n" +
             loops +
             "[parameters.p]\ntype = \"int\"\nstage = \"run\"\ndefault = 3\nmeaning = \"m\"\n"
+            "[parameters.form]\ntype = \"string\"\nstage = \"run\"\nvalues = [\"one\", \"four-step\"]\n"
+            "default = \"four-step\"\nmeaning = \"m\"\n"
             "[parameters.data_type]\ntype = \"string\"\nstage = \"run\"\ndefault = \"double\"\nmeaning = "
             "\"m\"\n",
         "kernel.toml");
@@ -207,6 +209,7 @@ TEST_F(KernelCosts, AreTheLongerOfCyclesAndMemoryOfEachLoop) {
   EXPECT_EQ(seconds(loop("trips = \"n * p\"")), 18.0 / 8);
   EXPECT_EQ(seconds(loop("trips = \"n\"\ninterval = \"2\"\ndepth = \"p\"")), 15.0 / 8);
   EXPECT_EQ(seconds(loop("depth = \"4\"")), 0.5);
+  EXPECT_EQ(seconds(loop("depth = \"4 + 8 * form_is_four_step + 16 * form_is_one\"")), 12.0 / 8);
   EXPECT_EQ(seconds(loop("memory_bytes = \"n * element_bytes\"")), 48.0 / 64);
   EXPECT_EQ(seconds(loop("trips = \"8\"\nmemory_bytes = \"32\"")), 1);
   EXPECT_EQ(seconds(loop("trips = \"8\"\nmemory_bytes = \"128\"")), 2);

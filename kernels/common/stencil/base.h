@@ -18,6 +18,7 @@ FM_OF_ANY_WIDTH struct fm_word { fm_cell cell[PIPELINES]; };
 // Where the words of a grid are: `column` and `row` of one, of so many in a row; what lies beyond the grid.
 typedef struct {
   int column, row, in_row, rows, edge_kind;
+  int phase;  // of the step that is made
 } fm_position;
 
 // The cell `beside` those of the middle word, from the left one of which it is counted; beyond the grid there
@@ -41,6 +42,7 @@ FM_OF_ANY_WIDTH static inline FM_WORD fm_element(const FM_WORD words[3][3], cons
   FM_UNROLL_FULLY
   for (int lane = 0; lane < PIPELINES; ++lane) {
     fm_window window;
+    window.phase = at.phase;
     FM_UNROLL_FULLY
     for (int dy = -1; dy <= 1; ++dy) {
       FM_UNROLL_FULLY
@@ -89,7 +91,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   const uint in_row = columns / PIPELINES;
   const uint count = in_row * rows;
   const uint behind = in_row + 1;  // words between one that comes and the one that is computed
-  fm_position at = {0, 0, (int)in_row, (int)rows, FM_EDGE_KIND};
+  fm_position at = {0, 0, (int)in_row, (int)rows, FM_EDGE_KIND, (int)(begin_state % FM_PHASES)};
   uint column = 0;
   int is_in_trouble = 0;
   FM_PIPELINE

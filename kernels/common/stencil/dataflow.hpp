@@ -96,7 +96,8 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
   for (unsigned int pass = 0; pass < turns.passes; ++pass) {
     const bool is_active = pass * turns.elements + turns.element < turns.steps;
     fm_word<PIPELINES> words[3][3] = {};
-    fm_position at = {0, 0, (int)shape.in_row, (int)shape.rows, shape.edge_kind};
+    const int phase = (int)((pass * turns.elements + turns.element) % FM_PHASES);
+    fm_position at = {0, 0, (int)shape.in_row, (int)shape.rows, shape.edge_kind, phase};
     unsigned int column = 0;
     int is_in_trouble = 0;
     for (unsigned int i = 0; i < count + behind; ++i) {

@@ -81,20 +81,21 @@ typedef struct {
 #define FM_CALL static __attribute__((noinline))
 
 FM_INLINE fm_numbers fm_ordinary(const fm_row_step row, int x, const fm_constants constants,
-                                 const int is_simple) {
+                                 const int is_simple, const int phase) {
   fm_window window = fm_moved(row.window, x);
+  window.phase = phase;
   window.is_special = 0;
   window.is_simple = is_simple;
   return fm_next(window, constants);
 }
 
 FM_INLINE truth fm_ordinary_cells(const fm_row_step row, int x, int end, const fm_constants constants,
-                                  const int is_simple) {
+                                  const int is_simple, const int phase) {
   truth trouble = 0;
   for (; x < end; x += WIDTH) {
     FM_PREFETCH_READ(row.soon[x]);
     FM_PREFETCH_READ(row.soon_too[x]);
-    const fm_numbers next = fm_ordinary(row, x, constants, is_simple);
+    const fm_numbers next = fm_ordinary(row, x, constants, is_simple, phase);
     trouble |= next.trouble;
     FM_UNROLL_FULLY
     for (int i = 0; i < FM_FIELDS; ++i) *(__global real*)(row.out + x + i * row.out_field) = next.of[i];
@@ -105,10 +106,10 @@ FM_INLINE truth fm_ordinary_cells(const fm_row_step row, int x, int end, const f
 // The same of a launch's last step: what is written is not read again soon. A loop of its own: where a
 // compiler joins both kinds of stores it forgets the second one.
 FM_INLINE truth fm_last_cells(const fm_row_step row, int x, int end, const fm_constants constants,
-                              const int is_simple) {
+                              const int is_simple, const int phase) {
   truth trouble = 0;
   for (; x < end; x += WIDTH) {
-    const fm_numbers next = fm_ordinary(row, x, constants, is_simple);
+    const fm_numbers next = fm_ordinary(row, x, constants, is_simple, phase);
     trouble |= next.trouble;
     FM_UNROLL_FULLY
     for (int i = 0; i < FM_FIELDS; ++i) {
@@ -135,24 +136,30 @@ FM_CALL int fm_special_cells(const fm_row_step* row, int x, int end, const fm_co
   return x;
 }
 
+// One kind of these loops.
+FM_INLINE truth fm_most_cells(const fm_row_step row, int x, int end, const fm_constants constants,
+                              const int is_last, const int phase) {
+  const int is_simple = FM_SIMPLE(constants);
+  if (is_last) {
+    return is_simple ? fm_last_cells(row, x, end, constants, 1, phase)
+                     : fm_last_cells(row, x, end, constants, 0, phase);
+  }
+  return is_simple ? fm_ordinary_cells(row, x, end, constants, 1, phase)
+                   : fm_ordinary_cells(row, x, end, constants, 0, phase);
+}
+
 // A row, `around` cells before its first one and behind its end included. Returns what is in trouble of the
 // row itself: beside it the outermost cells are made of what is not there.
 FM_INLINE truth fm_cells(const fm_row_step row, int around, int end, const fm_constants constants,
                          const int is_last) {
-  const int is_simple = FM_SIMPLE(constants);
   truth found = 0;
   for (int x = -around; x < end + around;) {
     const int is_inside = x >= 0 && x < end;
     const int limit = x < 0 ? 0 : x < end ? end : end + around;
     const int special = fm_ordinary_end(row.window.kinds_here, x, limit);
-    truth trouble;
-    if (is_last) {
-      trouble = is_simple ? fm_last_cells(row, x, special, constants, 1)
-                          : fm_last_cells(row, x, special, constants, 0);
-    } else {
-      trouble = is_simple ? fm_ordinary_cells(row, x, special, constants, 1)
-                          : fm_ordinary_cells(row, x, special, constants, 0);
-    }
+    truth trouble = FM_PHASES == 1 || row.window.phase == 0
+                        ? fm_most_cells(row, x, special, constants, is_last, 0)
+                        : fm_most_cells(row, x, special, constants, is_last, 1);
     x = special;
     if (x < limit) {
       // Copies: what others have the address of would be read from memory again for each vector.
@@ -193,6 +200,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
         if (row < begin - beyond || row >= end + beyond) continue;
         fm_window window;
         window.is_special = 0;
+        window.phase = (int)((begin_state + (uint)(stage - 1)) % FM_PHASES);
         const size_t here = fm_row_of(row, ghost_rows, pitch) + left;
         window.kinds_here = kinds + here;
         window.kinds_below = window.kinds_here - pitch;
@@ -263,6 +271,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   window.kinds_above = window.kinds_here + pitch;
   // What most cells need is loaded without waiting to know whether this is one of them.
   window.is_special = 0;
+  window.phase = (int)(begin_state % FM_PHASES);
   fm_numbers next = fm_next(window, all);
   if (*window.kinds_here >= FM_SPECIAL) {
     window.is_special = 1;

@@ -24,6 +24,9 @@
 // Where constants may be such that a step takes less, as a force of none, its user may say when, by
 // `#define FM_SIMPLE(constants) ...` before fm_next, which asks FM_IS_SIMPLE(window, constants): a CPU has a
 // loop of its own for them.
+// A step that looks further than to the next cell has two phases, `#define FM_PHASES 2`, and fm_next asks
+// which of them it is to make: `window.phase`, from 0 on. What one leaves for the other are numbers of the
+// cell.
 #ifndef FABRICMARK_STENCIL_WINDOW_H
 #define FABRICMARK_STENCIL_WINDOW_H
 
@@ -36,6 +39,12 @@
 #include "common/numbers.h"
 
 #define FM_INLINE static inline __attribute__((always_inline))
+#if !defined(FM_PHASES)
+#define FM_PHASES 1
+#endif
+#if FM_PHASES > 2
+#error "a step has one phase or two"
+#endif
 
 typedef struct {
   scalar of[FM_CONSTANTS];
@@ -55,6 +64,7 @@ typedef struct {
 
 typedef struct {
   fm_cell at[3][3];
+  int phase;
 } fm_window;
 
 #define FM_FIELD(window, field, dx, dy) ((window).at[1 + (dy)][1 + (dx)].of[field])
@@ -80,6 +90,7 @@ typedef struct {
   FM_MEMORY const fm_kind* kinds_here;
   FM_MEMORY const fm_kind* kinds_above;
   size_t field;
+  int phase;       // known to the compiler
   int is_special;  // there are special cells; known to the compiler
   int is_simple;   // FM_SIMPLE of the constants, in kernels on CPUs; known to the compiler
 } fm_window;

@@ -32,6 +32,7 @@ OF_BITSTREAM = {
 STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
 # Names are prefixed, so that none is a word of Python.
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
+_NO_NAME = re.compile(r"[^A-Za-z0-9]")  # of a value, what is _ in `form_is_four_step`
 _FUNCTIONS: dict[str, object] = {
     "__builtins__": {},
     "v_max": lambda *values: reduce(np.maximum, values),
@@ -105,6 +106,11 @@ class _Values:
         for known in (self._arguments, self._parameters):
             if name in known:
                 return _floating(known[name])
+        parameter, is_choice, value = name.partition("_is_")
+        if is_choice:
+            if parameter not in self._parameters:
+                raise MissingValue(parameter)
+            return float(_NO_NAME.sub("_", str(self._parameters[parameter])) == value)
         if name == "element_bytes":
             return float(ELEMENT_BYTES[self._parameters["data_type"]])
         if name == "banks":  # those that hold the data

@@ -8,7 +8,7 @@
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from fabricmark.models import Board, Prediction, Traits, _cascade, _roofline
 from fabricmark.models._kernel_time import kernel_time
@@ -23,15 +23,25 @@ INPUTS = (*_roofline.INPUTS, *_cascade.INPUTS, "board.memory.drain")
 
 @dataclass(frozen=True)
 class Stencil:
-    """A benchmark with so many `numbers` of a cell. `flops`: of a cell's step, as the program counts them."""
+    """A benchmark with so many `numbers` of a cell. `flops`: of a cell's step, as the program counts them.
+
+    `phases`: of a step, each of which moves all numbers. `schemes`: what is another one, by the parameter
+    `scheme`.
+    """
 
     benchmark: str
     numbers: int
     flops: int
+    phases: int = 1
+    schemes: Mapping[str, "Stencil"] = field(default_factory=dict, hash=False)
+
+    def of(self, parameters: Mapping) -> "Stencil":
+        """What these parameters choose."""
+        return self.schemes.get(str(parameters.get("scheme")), self)
 
     def step_bytes(self, data_type: str) -> int:
         """What a step of a cell reads and writes, where nothing is kept for the next one [bytes]."""
-        return 2 * self.numbers * ELEMENT_BYTES[data_type]
+        return 2 * self.phases * self.numbers * ELEMENT_BYTES[data_type]
 
     def work(self, parameters: Mapping, ranks: int = 1) -> _roofline.Work:
         """Of a step on one of so many ranks. A device that is no CPU makes one step a launch."""
@@ -61,11 +71,12 @@ class Stencil:
         spent = kernel_time(self.benchmark, "advance", {}, parameters, board)
         cells = parameters["columns"] * parameters["rows"]
         hz = board["clock"]
-        rate = cells / float(spent.seconds) / 1e6
-        limit = parameters.get("pipelines", 1) * hz / 1e6
+        rate = cells / (self.phases * float(spent.seconds)) / 1e6
+        limit = parameters.get("pipelines", 1) * hz / self.phases / 1e6
         about = "a word of cells a cycle, read and written"
+        of_step = {name: self.phases * seconds for name, seconds in spent.phases().items()}
         waits = _roofline.MEMORY if float(spent.of_kernel) == 0 else "frequency"
-        one = Prediction("cell_steps", STEPS, rate, "Mcell/s", limit, waits, about, spent.phases())
+        one = Prediction("cell_steps", STEPS, rate, "Mcell/s", limit, waits, about, of_step)
         return self.rates(one, parameters["data_type"])
 
     def predict(
@@ -77,6 +88,10 @@ class Stencil:
         `parameters`: those of the result file (columns, rows, data_type). Raises MissingValue for one of
         them, or a clock, that is missing.
         """
+        if (chosen := self.of(parameters)) is not self:
+            return chosen.predict(
+                parameters, board, ranks, measurements=measurements, network=network, bitstream=bitstream
+            )
         if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
             cells = parameters["columns"] * parameters["rows"]
             return _cascade.predict(parameters, cells, board, ranks, self.flops, network, bitstream)
@@ -94,8 +109,9 @@ class Stencil:
     def fit_parameters(self, runs: Sequence[Run]) -> dict[str, float]:
         """Efficiency and start of a step from short runs."""
         return _roofline.fit_parameters(
-            runs, "performance", [STEPS], "GFLOP/s", lambda run: self.work(run.parameters, run.ranks)
-        )
+            runs, "performance", [STEPS], "GFLOP/s",
+            lambda run: self.of(run.parameters).work(run.parameters, run.ranks),
+        )  # fmt: skip
 
 
 def short_runs(defaults: Mapping) -> list[dict]:

@@ -1,1 +1,4 @@
 target_link_libraries(fm_tsunami PRIVATE fabricmark_mesh)
+# Made of another cell than the program's other sources.
+set_source_files_properties(${CMAKE_CURRENT_SOURCE_DIR}/apps/tsunami/finite_volume_row.cpp
+  PROPERTIES SKIP_UNITY_BUILD_INCLUSION ON)

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "apps/tsunami/grid_file.hpp"
+#include "apps/tsunami/shores.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/random_bits.hpp"
@@ -19,24 +20,6 @@ namespace fabricmark::tsunami {
 namespace {
 
 using stencil::Place;
-
-/// Of the open ocean, and of a wave.
-struct Scale {
-  double depth = 0;
-  double height = 0;
-  double columns = 0;
-  double rows = 0;
-  double spacing = 0;
-};
-
-/// Depths, and the water at the start, by cell.
-struct Shape {
-  std::function<double(const Place&)> depth;
-  std::function<double(const Place&)> elevation;
-  std::function<double(const Place&)> east = [](const Place&) { return 0.0; };
-};
-
-double middle(std::size_t number) { return static_cast<double>(number) + 0.5; }
 
 double bell(double x, double y) { return std::exp(-x * x - y * y); }
 
@@ -110,6 +93,8 @@ Shape shape_of(const std::string& name, const Scale& scale) {
   if (name == "wave") return wave(scale, scale.depth);
   if (name == "shelf") return wave(scale, scale.depth / 4);
   if (name == "hump") return hump(scale);
+  if (name == "bowl") return Bowl(scale).shape();
+  if (name == "beach") return Beach(scale).shape();
   return ocean(scale);
 }
 
@@ -128,7 +113,7 @@ std::shared_ptr<const GridFile> checked_grid(const std::string& file, const std:
                               grid->size.columns, grid->size.rows, problem.columns, problem.rows),
                   "leave out --columns and --rows, or cut it anew with `fabricmark bathymetry`");
   }
-  if (name == "wave" || name == "shelf") {
+  if (name != "ocean" && name != "hump" && name != "lake") {
     throw bad_use(fmt::format("--case {} has depths of its own", name),
                   "leave out --depths, or use --case ocean, hump or lake");
   }
@@ -186,14 +171,26 @@ void fill_problem(stencil::Problem& problem, const Shape& shape, double least) {
   };
 }
 
-double deepest_of(const stencil::Problem& problem, const Shape& shape, double least) {
+/// The same where shores move: all cells may have water, and dry ones have the elevation of the ground.
+void fill_shores(stencil::Problem& problem, const Shape& shape, double wet) {
+  problem.start = [shape, wet](const Place& place, std::span<double> numbers) {
+    std::ranges::fill(numbers, 0.0);
+    const double depth = shape.depth(place);
+    numbers[kDepth] = depth;
+    numbers[kElevation] = std::max(shape.elevation(place), -depth);
+    numbers[kEast] = numbers[kElevation] + depth > wet ? shape.east(place) : 0;
+    numbers[kLargest] = numbers[kElevation];
+  };
+}
+
+double deepest_of(const stencil::Problem& problem, const Shape& shape, const char* option, double least) {
   double deepest = 0;
   for (std::size_t row = 0; row < problem.rows; ++row) {
     for (std::size_t column = 0; column < problem.columns; ++column)
       deepest = std::max(deepest, shape.depth({column, row}));
   }
   if (deepest < least) {
-    throw bad_use(fmt::format("there is no water of --least-depth {} m", least),
+    throw bad_use(fmt::format("there is no water of --{} {} m", option, least),
                   "use less of it, or deeper water");
   }
   return deepest;
@@ -208,16 +205,67 @@ double highest_of(const GridFile& grid, double least) {
   return highest;
 }
 
+/// Numbers of cells beside those of all schemes (kernels/tsunami/finite_volume.h).
+std::vector<std::string> with_slopes(std::vector<std::string> fields) {
+  for (const char* const along : {"the east", "the north"}) {
+    for (const char* const of : {"elevation", "height", "speed along", "speed across"})
+      fields.push_back(fmt::format("slope of the {} to {}", of, along));
+  }
+  return fields;
+}
+
+void require_scheme(const runtime::Parameters& parameters, bool has_shores) {
+  const std::string& name = parameters.text("case");
+  if (!has_shores && (name == "bowl" || name == "beach")) {
+    throw bad_use(fmt::format("--case {} has shores that move, and those of --scheme splitting do not", name),
+                  "use --scheme finite_volume");
+  }
+}
+
+/// The step and the constants of the finite volumes, half of whose longest step each direction may take.
+void fill_step_of_shores(Ocean& ocean, double cfl, double wave) {
+  constexpr double kMost = 0.5;
+  ocean.dt = cfl * kMost / (wave * (1 / ocean.dx + 1 / ocean.dy));
+  ocean.problem.phases = 2;
+  ocean.problem.constants = {ocean.dt / ocean.dx, ocean.dt / ocean.dy, kGravity, ocean.wet, ocean.threshold};
+}
+
+void fill_step(Ocean& ocean, double cfl, double wave) {
+  ocean.dt = cfl * std::min(ocean.dx, ocean.dy) / wave;
+  ocean.problem.constants = {ocean.dt / (2 * ocean.dx), ocean.dt / (2 * ocean.dy), kGravity,
+                             1 / (16 * kGravity),       ocean.threshold,           ocean.dx / ocean.dt,
+                             ocean.dy / ocean.dt};
+}
+
+/// What is known of a case.
+void fill_solution(Ocean& ocean, const std::string& name, const Scale& scale) {
+  if (name == "wave")
+    ocean.solution = [scale](const Place& place, double seconds) { return travelled(scale, place, seconds); };
+  if (name == "bowl") {
+    ocean.solution = [bowl = Bowl(scale)](const Place& place, double seconds) {
+      return bowl.elevation(place, seconds);
+    };
+    ocean.period = Bowl(scale).period();
+  }
+  if (name == "beach") ocean.runup = Beach(scale).runup();
+}
+
 }  // namespace
 
 Ocean make_ocean(const runtime::Parameters& parameters) {
   Ocean made;
-  made.problem = stencil::problem_of(parameters, {"elevation", "speed to the east", "speed to the north",
-                                                  "depth", "largest elevation", "arrival"});
+  made.has_shores = parameters.text("scheme") == "finite_volume";
+  require_scheme(parameters, made.has_shores);
+  const std::vector<std::string> fields{"elevation", "speed to the east", "speed to the north",
+                                        "depth",     "largest elevation", "arrival"};
+  made.problem = stencil::problem_of(parameters, made.has_shores ? with_slopes(fields) : fields);
   stencil::Problem& problem = made.problem;
-  problem.edge_kind = parameters.text("edges") == "open" ? kOpen : kLand;
+  made.is_closed = parameters.text("edges") == "wall";
+  problem.edge_kind = made.is_closed ? kLand : kOpen;
   made.dx = made.dy = parameters.number("spacing");
   made.threshold = parameters.number("threshold");
+  // As floats have it, so that all compare with the same number.
+  made.wet = static_cast<double>(static_cast<float>(parameters.number("wet_height")));
   const std::string& name = parameters.text("case");
   made.is_at_rest = name == "lake";
   const Scale scale{.depth = parameters.number("depth"),
@@ -226,8 +274,8 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
                     .rows = static_cast<double>(problem.rows),
                     .spacing = made.dx};
   Shape shape = shape_of(name, scale);
-  double height = scale.height;
-  const double least = parameters.number("least_depth");
+  made.height = scale.height;
+  const double least = made.has_shores ? made.wet : parameters.number("least_depth");
   const std::string& file = parameters.text("depths");
   if (file != "none") {
     const std::shared_ptr<const GridFile> grid = checked_grid(file, name, problem);
@@ -236,18 +284,21 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
     made.dy = grid->dy;
     made.digest = digest_of(*grid);
     made.degrees = grid->degrees;
-    if (name == "ocean") height = highest_of(*grid, least);
+    if (name == "ocean") made.height = highest_of(*grid, least);
   }
-  fill_problem(problem, shape, least);
-  made.deepest = deepest_of(problem, shape, least);
-  made.dt =
-      parameters.number("cfl") * std::min(made.dx, made.dy) / std::sqrt(kGravity * (made.deepest + height));
-  if (name == "wave") {
-    made.solution = [scale](const Place& place, double seconds) { return travelled(scale, place, seconds); };
+  if (made.has_shores) {
+    fill_shores(problem, shape, made.wet);
+  } else {
+    fill_problem(problem, shape, least);
   }
-  problem.constants = {made.dt / (2 * made.dx), made.dt / (2 * made.dy), kGravity,
-                       1 / (16 * kGravity),     made.threshold,          made.dx / made.dt,
-                       made.dy / made.dt};
+  made.deepest = deepest_of(problem, shape, made.has_shores ? "wet-height" : "least-depth", least);
+  const double wave = std::sqrt(kGravity * (made.deepest + made.height));
+  if (made.has_shores) {
+    fill_step_of_shores(made, parameters.number("cfl"), wave);
+  } else {
+    fill_step(made, parameters.number("cfl"), wave);
+  }
+  fill_solution(made, name, scale);
   return made;
 }
 

@@ -1,4 +1,4 @@
-// Tsunamis over an ocean: sweeps along rows and columns (kernels/tsunami/cell.h), by the engine for stencils.
+// Tsunamis over an ocean, by the engine for stencils and either of two schemes (kernels/tsunami/cell.h).
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -7,9 +7,11 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/tsunami/finite_volume_row.hpp"
 #include "apps/tsunami/grid_file.hpp"
 #include "apps/tsunami/ocean.hpp"
 #include "apps/tsunami/run_files.hpp"
+#include "apps/tsunami/shore_checks.hpp"
 #include "base/error.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
@@ -21,51 +23,77 @@ namespace {
 /// Of both sweeps of a cell of water, counted by hand. That the rows above and below are swept again for it
 /// is none of the work.
 constexpr double kOperations = 156;
+/// Of both phases of finite volumes: slopes, half a step of the cell itself, and the fluxes of two faces.
+/// That cells around it and its other two faces are computed again is none of the work.
+constexpr double kOperationsOfShores = 216;
 
 class Tsunami final : public stencil::Application {
  public:
   explicit Tsunami(const runtime::Context& context)
       : parameters_(context.parameters()), ocean_(make_ocean(parameters_)) {
     require_same_depths(context.ranks());
+    if (ocean_.has_shores && context.variant() == "dataflow") {
+      throw bad_use("the dataflow kernels have --scheme splitting alone",
+                    "leave out --scheme, or use --variant base or throughput");
+    }
   }
 
   [[nodiscard]] const stencil::Problem& problem() const override { return ocean_.problem; }
-  [[nodiscard]] double operations() const override { return kOperations; }
+  [[nodiscard]] double operations() const override {
+    return ocean_.has_shores ? kOperationsOfShores : kOperations;
+  }
+  [[nodiscard]] stencil::NextRow next_row() const override {
+    return ocean_.has_shores ? stencil::next_row_of_finite_volumes : nullptr;
+  }
   [[nodiscard]] std::pair<std::string, std::string> trouble() const override {
-    return {"the water runs faster than a step allows, or there is none,", "use less --cfl or less --height"};
+    return {ocean_.has_shores ? "the water runs faster than a step allows,"
+                              : "the water runs faster than a step allows, or there is none,",
+            "use less --cfl or less --height"};
   }
 
   [[nodiscard]] std::vector<double> scales(const std::vector<double>& largest) const override {
     // What a wave of this height moves, and what moves so.
     const double speed = std::sqrt(kGravity * ocean_.deepest);
+    const double wave =
+        ocean_.has_shores ? ocean_.height : largest[kElevation];  // else that of dry ground, too
     const double height =
-        std::max({largest[kElevation], std::max(largest[kEast], largest[kNorth]) * speed / kGravity, 1e-3});
+        std::max({wave, std::max(largest[kEast], largest[kNorth]) * speed / kGravity, 1e-3});
     const double flow = height * kGravity / speed;
-    return {height, flow, flow, largest[kDepth], height, largest[kArrival]};
+    std::vector<double> scales{height, flow, flow, largest[kDepth], height, largest[kArrival]};
+    scales.resize(largest.size(), 1);  // of slopes, which whole steps do not leave
+    return scales;
   }
   [[nodiscard]] bool may_differ(std::size_t field, std::span<const double> expected,
                                 double epsilon) const override {
     // Whether the wave has come is a comparison, which roundings decide where it just does.
+    if (ocean_.has_shores && is_at_shore(expected, epsilon))
+      return field == kEast || field == kNorth || field == kLargest || field == kArrival;
     if (field != kArrival) return false;
+    if (ocean_.has_shores &&
+        std::abs(std::abs(expected[kElevation]) - ocean_.threshold) <= rounded(expected, epsilon))
+      return true;
     return std::abs(std::abs(expected[kElevation]) - ocean_.threshold) <=
            1000 * epsilon * ocean_.threshold + epsilon;
   }
+  [[nodiscard]] double weight(std::size_t field, std::span<const double> expected) const override {
+    if (!ocean_.has_shores) return 1;
+    // Of thin water over high ground its motion is known as well as that of all water below.
+    const double ground = std::abs(expected[kDepth]);
+    if (field == kElevation || field == kLargest)
+      return ocean_.height / std::max(ocean_.height, std::abs(expected[field]));
+    if (field != kEast && field != kNorth) return 1;
+    const double height = expected[kElevation] + expected[kDepth];
+    return height > ocean_.wet ? std::min(1.0, height / std::max(ocean_.deepest, ground)) : 1;
+  }
 
-  std::vector<runtime::Verdict> check(runtime::Communicator& /*ranks*/, const stencil::Part& part,
-                                      const std::vector<double>& /*start*/,
+  std::vector<runtime::Verdict> check(runtime::Communicator& ranks, const stencil::Part& part,
+                                      const std::vector<double>& start,
                                       const std::vector<double>& end) const override {
-    if (!ocean_.is_at_rest) return {};
-    runtime::Verdict verdict{
-        .name = "lake at rest", .measure = "largest elevation or speed", .checked = 3 * part.cells()};
-    for (std::size_t i = 0; i < 3 * part.cells(); ++i) {
-      if (std::abs(end[i]) <= verdict.error) continue;
-      verdict.error = std::isnan(end[i]) ? std::numeric_limits<double>::infinity() : std::abs(end[i]);
-      const std::size_t cell = i % part.cells();
-      verdict.worst = {fmt::format("{} in column {}, row {}", ocean_.problem.fields[i / part.cells()],
-                                   cell % part.columns, part.first_row + cell / part.columns),
-                       0, end[i]};
-    }
-    return {verdict};
+    std::vector<runtime::Verdict> verdicts;
+    if (ocean_.is_at_rest) verdicts.push_back(rest_verdict(part, start, end));
+    if (ocean_.has_shores && ocean_.is_closed)
+      verdicts.push_back(mass_verdict(ranks, ocean_, part, start, end, epsilon()));
+    return verdicts;
   }
 
   std::vector<std::string> notes(runtime::Communicator& ranks, const stencil::Part& part,
@@ -75,7 +103,7 @@ class Tsunami final : public stencil::Application {
     double reached = 0;
     double water = 0;
     for (std::size_t cell = 0; cell < part.cells(); ++cell) {
-      if (end[kDepth * part.cells() + cell] == 0) continue;
+      if (end[kDepth * part.cells() + cell] <= 0) continue;
       ++water;
       largest = std::max(largest, end[kLargest * part.cells() + cell]);
       reached += end[kArrival * part.cells() + cell] > 0 ? 1 : 0;
@@ -89,7 +117,10 @@ class Tsunami final : public stencil::Application {
         fmt::format("largest elevation {:.6g} m; the wave has come to {:.3g} % of the water", largest,
                     100 * share)};
     if (!ocean_.digest.empty()) notes.push_back("digest of the depths: " + ocean_.digest);
-    if (ocean_.solution) notes.push_back(error_note(ranks, part, end, seconds));
+    if (ocean_.has_shores) {
+      for (std::string& note : shore_notes(ranks, ocean_, part, end)) notes.push_back(std::move(note));
+    }
+    if (ocean_.solution && ocean_.period == 0) notes.push_back(error_note(ranks, part, end, seconds));
     return notes;
   }
   [[nodiscard]] std::unique_ptr<stencil::Recorder> recorder(const runtime::Context& context,
@@ -98,6 +129,34 @@ class Tsunami final : public stencil::Application {
   }
 
  private:
+  [[nodiscard]] double epsilon() const {
+    return parameters_.text("data_type") == "double" ? device::kEpsilon<double> : device::kEpsilon<float>;
+  }
+  /// Rounding decides whether the water of a cell moves.
+  [[nodiscard]] bool is_at_shore(std::span<const double> cell, double epsilon) const {
+    return std::abs(cell[kElevation] + cell[kDepth] - ocean_.wet) <= rounded(cell, epsilon);
+  }
+  /// What roundings of a step make of the elevation of a cell.
+  [[nodiscard]] double rounded(std::span<const double> cell, double epsilon) const {
+    constexpr double kFew = 64;
+    return kFew * epsilon * std::max({ocean_.wet, ocean_.height, std::abs(cell[kElevation])});
+  }
+  /// Nothing has moved.
+  [[nodiscard]] runtime::Verdict rest_verdict(const stencil::Part& part, const std::vector<double>& start,
+                                              const std::vector<double>& end) const {
+    runtime::Verdict verdict{
+        .name = "lake at rest", .measure = "largest elevation or speed", .checked = 3 * part.cells()};
+    for (std::size_t i = 0; i < 3 * part.cells(); ++i) {
+      const double moved = std::abs(end[i] - start[i]);  // dry ground keeps its elevation
+      if (moved <= verdict.error) continue;
+      verdict.error = std::isnan(moved) ? std::numeric_limits<double>::infinity() : moved;
+      const std::size_t cell = i % part.cells();
+      verdict.worst = {fmt::format("{} in column {}, row {}", ocean_.problem.fields[i / part.cells()],
+                                   cell % part.columns, part.first_row + cell / part.columns),
+                       start[i], end[i]};
+    }
+    return verdict;
+  }
   /// Ranks on several hosts may find different files under a name.
   void require_same_depths(runtime::Communicator& ranks) const {
     const std::vector<std::string> digests = ranks.all_gather_texts(ocean_.digest);

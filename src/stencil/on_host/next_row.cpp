@@ -1,4 +1,6 @@
-// The step of a stencil on the host, by the function of its kernels with numbers of type double.
+// The step of a stencil on the host, by the function of its kernels with numbers of type double. A program
+// that has several cells defines FM_NEXT_ROW, the name of the function, and what its cell.h chooses by, and
+// includes this for each but the first.
 #include <algorithm>
 #include <cmath>
 
@@ -7,6 +9,9 @@
 #define FM_ON_HOST
 #define DATA_TYPE double
 #define WIDTH 1
+#if !defined(FM_NEXT_ROW)
+#define FM_NEXT_ROW next_row
+#endif
 
 namespace fabricmark::stencil {
 
@@ -19,7 +24,7 @@ using std::sqrt;
 
 }  // namespace
 
-std::optional<std::size_t> next_row(const HostRow& row, double* after) {
+std::optional<std::size_t> FM_NEXT_ROW(const HostRow& row, double* after) {
   fm_constants constants{};
   std::copy_n(row.constants, FM_CONSTANTS, constants.of);
   std::optional<std::size_t> trouble;
@@ -32,6 +37,7 @@ std::optional<std::size_t> next_row(const HostRow& row, double* after) {
     window.kinds_here = window.kinds_below + row.pitch;
     window.kinds_above = window.kinds_here + row.pitch;
     window.field = 3 * row.pitch;
+    window.phase = row.phase;
     window.is_special = 1;
     const fm_numbers next = fm_next(window, constants);
     for (std::size_t field = 0; field < FM_FIELDS; ++field) {

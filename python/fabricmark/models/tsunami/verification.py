@@ -4,10 +4,16 @@ import re
 from collections.abc import Mapping, Sequence
 from itertools import pairwise
 
-from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, orders, said
+from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, near, orders, said
 
 CELLS = (200, 400, 800)
 ERROR = re.compile(r"error of the elevation: L2 ([\d.e+-]+)")
+VOLUMES = {"scheme": "finite_volume", "edges": "wall", "data_type": "double"}
+BOWLS = (50, 100, 200)
+BOWL_ERROR = re.compile(r"error of the water's height: L1 ([\d.e+-]+)")
+BEACH = (800, 1600)
+RUNUP = re.compile(r"run-up [\d.e+-]+ m; [^;]*; ([\d.e+-]+) of the law")
+MASS = 1e-12  # relative, in double precision
 
 
 def wave(cells: int) -> dict[str, object]:
@@ -32,7 +38,43 @@ def rest(documents: Sequence[Mapping]) -> list[Reached]:
     return found
 
 
+def bowl(cells: int) -> dict[str, object]:
+    """A period of a bowl of a metre, whose water is a tenth higher in the middle."""
+    grid = {"columns": cells, "rows": cells, "spacing": 100 / cells, "steps": cells * 7 // 2}
+    return {"case": "bowl", **VOLUMES, **grid, "depth": 1, "height": 0.1, "wet_height": 0.001}
+
+
+def beach(cells: int) -> dict[str, object]:
+    """Until the wave of 0.019 of the depth is on its way back, over 80 depths."""
+    grid = {"columns": cells, "rows": 4, "spacing": 8000 / cells, "steps": cells * 22 // 5}
+    return {"case": "beach", **VOLUMES, **grid, "depth": 100, "height": 1.9}
+
+
+def mass(documents: Sequence[Mapping]) -> list[Reached]:
+    return [at_most("relative change of the mass", error_of(one, "mass"), MASS) for one in documents]
+
+
+def swing(documents: Sequence[Mapping]) -> list[Reached]:
+    rates = orders([said(one, BOWL_ERROR)[0] for one in documents])
+    return [
+        at_least(f"order of the error from {coarse} to {fine} cells", rate, 0.9)
+        for (coarse, fine), rate in zip(pairwise(BOWLS), rates, strict=True)
+    ] + mass(documents)
+
+
+def runup(documents: Sequence[Mapping]) -> list[Reached]:
+    return [
+        near(f"run-up on {cells} cells, of Synolakis' law", said(one, RUNUP)[0], 1, 0.05)
+        for cells, one in zip(BEACH, documents, strict=True)
+    ] + mass(documents)
+
+
+def shores(documents: Sequence[Mapping]) -> list[Reached]:
+    return rest(documents) + mass([one for one in documents if one["parameters"]["data_type"] == "double"])
+
+
 LAKE = {"case": "lake", "columns": 64, "rows": 64, "steps": 10_000}
+SHORES = {**LAKE, **VOLUMES, "depth": 100, "steps": 2000}
 CASES = {
     "wave": Case("a long wave, on three grids", tuple(map(wave, CELLS)), order),
     "lake": Case(
@@ -40,4 +82,11 @@ CASES = {
         ({**LAKE, "data_type": "float"}, {**LAKE, "data_type": "double"}),
         rest,
     ),
+    "shores": Case(
+        "the same by finite volumes, whose shores may move",
+        ({**SHORES, "data_type": "float"}, SHORES),
+        shores,
+    ),
+    "bowl": Case("water that swings in a bowl, on three grids", tuple(map(bowl, BOWLS)), swing),
+    "beach": Case("a solitary wave that runs up a beach, on two grids", tuple(map(beach, BEACH)), runup),
 }
