@@ -1,5 +1,6 @@
 """The real fm_tsunami: the same bits by all kernels, a lake at rest, the order of a wave, faults."""
 
+import csv
 import itertools
 import math
 
@@ -166,6 +167,21 @@ def test_moving_shores_write_how_high_and_when_water_came(program, tmp_path):
     assert (largest >= end)[end + depth > 0.001].all() and (end + depth >= 0).all()
     assert largest[25, 2] == end[25, 2] == -depth[25, 2]  # dry ground is as high as it is
     assert len(list(tmp_path.glob("elevation_*.npy"))) == 5
+
+
+@pytest.mark.full
+def test_gauges_are_the_same_in_float_and_double(program, tmp_path):
+    """Six hours of the synthetic ocean."""
+    words = ("--case", "ocean", "--columns", 512, "--rows", 512, "--steps", 1800, *ONCE, "--gauge-every", 20)
+    gauges = ("--gauges", "south:256,100;land:300,400;west:100,256;east:400,256")
+    levels = {}
+    for kind in ("float", "double"):
+        program.valid(*words, *gauges, "--data-type", kind, "--fields", tmp_path / kind)
+        with (tmp_path / kind / "stations.csv").open() as file:
+            levels[kind] = [float(row["xi_m"]) for row in csv.DictReader(file)]
+    off = numpy.subtract(levels["float"], levels["double"])
+    assert len(off) == 4 * 91 and 0 < abs(off).max() <= 1e-3 * max(map(abs, levels["double"]))
+    print(abs(off).max() / max(map(abs, levels["double"])))
 
 
 @pytest.mark.parametrize("kind", ["element", *(pytest.param(one, marks=FULL) for one in ("zeros", "stale"))])

@@ -100,22 +100,26 @@ class Tsunami final : public stencil::Application {
                                  const std::vector<double>& end) const override {
     const double seconds = static_cast<double>(ocean_.problem.steps) * ocean_.dt;
     double largest = 0;
+    double left = 0;  // at the end, up or down
     double reached = 0;
     double water = 0;
     for (std::size_t cell = 0; cell < part.cells(); ++cell) {
       if (end[kDepth * part.cells() + cell] <= 0) continue;
       ++water;
       largest = std::max(largest, end[kLargest * part.cells() + cell]);
+      left = std::max(left, std::abs(end[kElevation * part.cells() + cell]));
       reached += end[kArrival * part.cells() + cell] > 0 ? 1 : 0;
     }
     largest = ranks.all_reduce_max_number(largest);
+    left = ranks.all_reduce_max_number(left);
     const double share = ranks.all_reduce_sum(reached) / ranks.all_reduce_sum(water);
     std::vector<std::string> notes{
         fmt::format("{} x {} cells of {}, deepest {:.6g} m, {:.6g} s in steps of {:.6g} s",
                     ocean_.problem.columns, ocean_.problem.rows, cell_words(), ocean_.deepest, seconds,
                     ocean_.dt),
-        fmt::format("largest elevation {:.6g} m; the wave has come to {:.3g} % of the water", largest,
-                    100 * share)};
+        fmt::format(
+            "largest elevation {:.6g} m, {:.6g} m at the end; the wave has come to {:.3g} % of the water",
+            largest, left, 100 * share)};
     if (!ocean_.digest.empty()) notes.push_back("digest of the depths: " + ocean_.digest);
     if (ocean_.has_shores) {
       for (std::string& note : shore_notes(ranks, ocean_, part, end)) notes.push_back(std::move(note));

@@ -7,7 +7,9 @@ from itertools import pairwise
 from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, near, orders, said
 
 CELLS = (200, 400, 800)
+HEIGHT = 0.01  # of the wave [m]
 ERROR = re.compile(r"error of the elevation: L2 ([\d.e+-]+)")
+LEFT = re.compile(r"([\d.e+-]+) m at the end")
 VOLUMES = {"scheme": "finite_volume", "edges": "wall", "data_type": "double"}
 BOWLS = (50, 100, 200)
 BOWL_ERROR = re.compile(r"error of the water's height: L1 ([\d.e+-]+)")
@@ -16,10 +18,10 @@ RUNUP = re.compile(r"run-up [\d.e+-]+ m; [^;]*; ([\d.e+-]+) of the law")
 MASS = 1e-12  # relative, in double precision
 
 
-def wave(cells: int) -> dict[str, object]:
-    """A wave of a centimetre, over 0.4 of 800 km."""
-    grid = {"columns": cells, "rows": 4, "spacing": 800_000 / cells, "steps": cells * 4 // 5}
-    return {"case": "wave", **grid, "height": 0.01, "cfl": 0.5, "edges": "wall", "data_type": "double"}
+def wave(cells: int, widths: float = 0.4) -> dict[str, object]:
+    """A wave of a centimetre, over so many times 800 km."""
+    grid = {"columns": cells, "rows": 4, "spacing": 800_000 / cells, "steps": round(2 * widths * cells)}
+    return {"case": "wave", **grid, "height": HEIGHT, "cfl": 0.5, "edges": "wall", "data_type": "double"}
 
 
 def order(documents: Sequence[Mapping]) -> list[Reached]:
@@ -28,6 +30,11 @@ def order(documents: Sequence[Mapping]) -> list[Reached]:
         at_least(f"order of the error from {coarse} to {fine} cells", rate, 1.9)
         for (coarse, fine), rate in zip(pairwise(CELLS), rates, strict=True)
     ]
+
+
+def comes_back(documents: Sequence[Mapping]) -> list[Reached]:
+    (one,) = documents
+    return [at_least("height that a wall sends back, of the wave's", said(one, LEFT)[0] / HEIGHT, 0.99)]
 
 
 def rest(documents: Sequence[Mapping]) -> list[Reached]:
@@ -77,6 +84,7 @@ LAKE = {"case": "lake", "columns": 64, "rows": 64, "steps": 10_000}
 SHORES = {**LAKE, **VOLUMES, "depth": 100, "steps": 2000}
 CASES = {
     "wave": Case("a long wave, on three grids", tuple(map(wave, CELLS)), order),
+    "wall": Case("the same wave comes back from a wall", (wave(CELLS[-1], 1.25),), comes_back),
     "lake": Case(
         "water at rest over a random bed",
         ({**LAKE, "data_type": "float"}, {**LAKE, "data_type": "double"}),
