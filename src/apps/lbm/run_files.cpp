@@ -1,11 +1,11 @@
 #include "apps/lbm/run_files.hpp"
 
-#include <cstring>
 #include <span>
 #include <utility>
 
 #include "base/atomic_file.hpp"
 #include "mesh/arrays.hpp"
+#include "stencil/rows_of_all.hpp"
 
 namespace fabricmark::lbm {
 
@@ -53,15 +53,8 @@ void RunFiles::end(const std::vector<double>& state) {
 }
 
 void RunFiles::write(const std::string& file, const std::vector<float>& own, std::size_t columns) {
-  const std::vector<std::vector<std::byte>> parts = ranks_.all_gather(std::as_bytes(std::span(own)));
+  const std::vector<float> whole = stencil::rows_of_all(ranks_, own);
   if (!ranks_.is_root()) return;
-  std::vector<float> whole;
-  for (const std::vector<std::byte>& bytes : parts) {  // rows follow each other as ranks do
-    if (bytes.empty()) continue;
-    const std::size_t before = whole.size();
-    whole.resize(before + bytes.size() / sizeof(float));
-    std::memcpy(&whole[before], bytes.data(), bytes.size());
-  }
   write_atomically(folder_ / file, mesh::npy(std::span<const float>(whole), columns));
 }
 

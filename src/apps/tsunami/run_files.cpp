@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cstring>
 #include <limits>
 #include <span>
 #include <system_error>
@@ -11,6 +10,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "mesh/arrays.hpp"
+#include "stencil/rows_of_all.hpp"
 
 namespace fabricmark::tsunami {
 
@@ -38,13 +38,7 @@ template <typename Number>
 void RunFiles::write(const std::string& file, const Number& number) {
   std::vector<float> own(part_.cells());
   for (std::size_t cell = 0; cell < own.size(); ++cell) own[cell] = static_cast<float>(number(cell));
-  std::vector<float> whole;
-  for (const std::vector<std::byte>& bytes : ranks_.all_gather(std::as_bytes(std::span(own)))) {
-    if (!ranks_.is_root() || bytes.empty()) continue;
-    const std::size_t before = whole.size();  // rows follow each other as ranks do
-    whole.resize(before + bytes.size() / sizeof(float));
-    std::memcpy(&whole[before], bytes.data(), bytes.size());
-  }
+  const std::vector<float> whole = stencil::rows_of_all(ranks_, own);
   if (ranks_.is_root())
     write_atomically(folder_ / file, mesh::npy(std::span<const float>(whole), part_.columns));
 }
