@@ -1,4 +1,4 @@
-"""What users build by: FuseSoC's core file and its targets, one of them the example; the script for Vitis."""
+"""What users build by: core files of FuseSoC and their targets, one the example; the script for Vitis."""
 
 import re
 import sys
@@ -9,7 +9,9 @@ from common import BUILD, RTL, Failure, Options, Task, run
 
 FUSESOC = Path(sys.executable).parent / "fusesoc"
 TOOLS = ("verilator", str(FUSESOC))
-CORE = "fabricmark:network:credit_link"
+CORE, CODEC = "fabricmark:network:credit_link", "fabricmark:codec:lossless"
+NOT_PACKED = ("formal", "tests")  # folders of which no core has files
+SOURCES = (".sv", ".svh", ".cpp")
 
 
 def fusesoc(*words: object) -> str:
@@ -18,13 +20,13 @@ def fusesoc(*words: object) -> str:
 
 
 def files() -> None:
-    """Raises Failure where the core file leaves out a source, or the script for Vitis names none."""
-    text = (RTL / "fabricmark_credit_link.core").read_text()
-    named = set(re.findall(r"- (\S+\.(?:svh?|cpp))", text))
-    folders = ("credit_link", "common", "ethernet", "wrappers", "examples/loopback")
-    there = {str(file.relative_to(RTL)) for folder in folders for file in (RTL / folder).iterdir()}
+    """Raises Failure where the core files leave out a source, or the script for Vitis names none."""
+    texts = [file.read_text() for file in RTL.glob("*.core")]
+    named = {name for text in texts for name in re.findall(r"- (\S+\.(?:svh?|cpp))", text)}
+    sources = (file.relative_to(RTL) for file in RTL.rglob("*.*") if file.suffix in SOURCES)
+    there = {str(file) for file in sources if file.parts[0] not in NOT_PACKED}
     if named != there:
-        raise Failure(f"the core file differs from the folders by {sorted(named ^ there)}")
+        raise Failure(f"the core files differ from the folders by {sorted(named ^ there)}")
     script = (RTL / "package_xo.tcl").read_text()
     kernel = re.search(r"^set kernel (\w+)$", script, re.MULTILINE)
     top = RTL / "wrappers" / f"{kernel[1] if kernel else ''}.sv"
@@ -38,8 +40,9 @@ def files() -> None:
 
 
 def shows() -> None:
-    if CORE not in fusesoc("core", "show", CORE):
-        raise Failure("fusesoc does not show the core")
+    for core in (CORE, CODEC):
+        if core not in fusesoc("core", "show", core):
+            raise Failure(f"fusesoc does not show the core {core}")
 
 
 def target(name: str) -> str:
