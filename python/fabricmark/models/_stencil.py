@@ -116,7 +116,7 @@ class Stencil:
 
 def short_runs(defaults: Mapping) -> list[dict]:
     """Options of the runs that are fitted, the largest last."""
-    return [{"columns": 1024, "rows": 512, "steps": 60}, {"columns": 4096, "rows": 1024, "steps": 60}]
+    return [{"columns": 1024, "rows": 512, "steps": 60}, {"columns": 4096, "rows": 512, "steps": 60}]
 
 
 def short_runs_of_others(defaults: Mapping) -> list[dict]:
