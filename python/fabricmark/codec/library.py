@@ -24,7 +24,7 @@ class Form(ctypes.Structure):
         ("element", c_uint32),
         ("predictor", c_uint32),
         ("mode", c_uint32),
-        ("channels", c_uint32),
+        ("cell_words", c_uint32),
         ("lanes", c_uint32),
         ("flit_bits", c_uint32),
         ("swapped", c_uint32),

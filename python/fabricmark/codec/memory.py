@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 
 
 def compress(
-    array: "numpy.ndarray", predictor: str = "auto", lanes: int = 1, channels: int | None = None
+    array: "numpy.ndarray", predictor: str = "auto", *, lanes: int = 1, channels: int | None = None
 ) -> bytes:
     """An archive, as `fabricmark compress` makes it of the array's .npy file.
 
