@@ -64,7 +64,7 @@ module fm_fp_compress #(
   always_ff @(posedge clk)
     if (rst) side_1 <= {SW{1'b0}};
     else if (en) side_1 <= {here <= 32'd256, is_first, begins, ends, ends_frame, cells, s_axis_tvalid};
-  genvar i, s;
+  genvar i;
   generate
     for (i = 0; i < C * N; i = i + 1) begin : g_map
       wire [31:0] number = s_axis_tdata[32*i+:32];
@@ -143,25 +143,21 @@ module fm_fp_compress #(
   endgenerate
 
   // 4 and on: cells are packed, what stands beside them waits.
-  wire [RAW*(STEPS+1)-1:0] raws;
-  wire [SW*(STEPS+1)-1:0] sides;
-  assign raws[0+:RAW] = raw_3;
-  assign sides[0+:SW] = side_3;
+  wire [RAW-1:0] raw_packed;
+  wire [SW-1:0] side_packed;
+  fm_fp_wait #(
+      .BITS(RAW), .STEPS(STEPS)
+  ) raw_wait (
+      .clk, .rst(1'b0), .en, .in(raw_3), .out(raw_packed)
+  );
+  fm_fp_wait #(
+      .BITS(SW), .STEPS(STEPS)
+  ) side_wait (
+      .clk, .rst, .en, .in(side_3), .out(side_packed)
+  );
   wire [35*C*N-1:0] cell_bits;
   wire [LB*N-1:0] cell_lengths;
   generate
-    for (s = 1; s <= STEPS; s = s + 1) begin : g_wait
-      logic [SW-1:0] side_r;
-      logic [RAW-1:0] raw_r;
-      always_ff @(posedge clk)
-        if (rst) side_r <= {SW{1'b0}};
-        else if (en) begin
-          side_r <= sides[SW*(s-1)+:SW];
-          raw_r <= raws[RAW*(s-1)+:RAW];
-        end
-      assign sides[SW*s+:SW] = side_r;
-      assign raws[RAW*s+:RAW] = raw_r;
-    end
     for (i = 0; i < N; i = i + 1) begin : g_lane
       fm_fp_pack #(
           .C(C), .LB(LB)
@@ -189,8 +185,8 @@ module fm_fp_compress #(
   always_ff @(posedge clk)
     if (rst) side <= {SW{1'b0}};
     else if (en) begin
-      side <= sides[SW*STEPS+:SW];
-      raw <= raws[RAW*STEPS+:RAW];
+      side <= side_packed;
+      raw <= raw_packed;
       coded <= coded_now;
       length <= length_now;
     end

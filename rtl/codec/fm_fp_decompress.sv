@@ -123,25 +123,26 @@ module fm_fp_decompress #(
     end
 
   // 2 and on: cells are unpacked, what stands beside them waits.
-  wire [RAW*(STEPS+1)-1:0] raws;
-  wire [SW*(STEPS+1)-1:0] sides;
-  assign raws[0+:RAW] = raw_1;
-  assign sides[0+:SW] = side_1;
+  wire [SW-1:0] side_before, side_2;
+  wire [RAW-1:0] raw_2;
+  fm_fp_wait #(
+      .BITS(RAW), .STEPS(STEPS)
+  ) raw_wait (
+      .clk, .rst(1'b0), .en, .in(raw_1), .out(raw_2)
+  );
+  fm_fp_wait #(
+      .BITS(SW), .STEPS(STEPS - 1)
+  ) side_wait (
+      .clk, .rst, .en, .in(side_1), .out(side_before)
+  );
+  fm_fp_wait #(
+      .BITS(SW), .STEPS(1)
+  ) last_wait (
+      .clk, .rst, .en, .in(side_before), .out(side_2)
+  );
   wire [RAW-1:0] residuals;
-  genvar i, s;
+  genvar i;
   generate
-    for (s = 1; s <= STEPS; s = s + 1) begin : g_wait
-      logic [SW-1:0] side_r;
-      logic [RAW-1:0] raw_r;
-      always_ff @(posedge clk)
-        if (rst) side_r <= {SW{1'b0}};
-        else if (en) begin
-          side_r <= sides[SW*(s-1)+:SW];
-          raw_r <= raws[RAW*(s-1)+:RAW];
-        end
-      assign sides[SW*s+:SW] = side_r;
-      assign raws[RAW*s+:RAW] = raw_r;
-    end
     for (i = 0; i < N; i = i + 1) begin : g_lane
       fm_fp_unpack #(
           .C(C), .LB(LB)
@@ -151,9 +152,7 @@ module fm_fp_decompress #(
       );
     end
   endgenerate
-  wire [SW-1:0] side_2 = sides[SW*STEPS+:SW];
-  wire comes_first = sides[SW*(STEPS-1)] && sides[SW*(STEPS-1)+3];
-  wire [RAW-1:0] raw_2 = raws[RAW*STEPS+:RAW];
+  wire comes_first = side_before[0] && side_before[3];
   wire goes = side_2[0];
   wire starts = side_2[3];
 

@@ -105,6 +105,16 @@ void edge(Model& model) {
   model.eval();
 }
 
+template <class Model>
+void reset(Model& model, int cycles = 1) {
+  model.rst = 1;
+  for (int i = 0; i < cycles; ++i) {
+    settle(model);
+    edge(model);
+  }
+  model.rst = 0;
+}
+
 /// Usage of all benches: FIRST_SEED RUNS [FAULT]; prints the first thing that is wrong and ends with 1. `run`
 /// takes a seed and a fault, and returns what it has stepped, in cycles.
 template <class Run>

@@ -32,11 +32,8 @@ class Bench {
     set_fault(*rtl_, fault);
     is_fast_ = random_.number(0, 3) == 0;
     for (double& rate : rates_) rate = is_fast_ ? 1 : random_.rate(10);
-    rtl_->rst = 1;
     rtl_->s_axis_tvalid = 0;
-    settle(*rtl_);
-    edge(*rtl_);
-    rtl_->rst = 0;
+    reset(*rtl_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;

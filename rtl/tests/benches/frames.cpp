@@ -101,10 +101,7 @@ class Bench {
     set_bits(rtl_.peers, 0, 48, kPeer);
     set_bits(rtl_.peers, 48, 48, kOtherPeer);
     rtl_.ethertype = kType;
-    rtl_.rst = 1;
-    settle(rtl_);
-    edge(rtl_);
-    rtl_.rst = 0;
+    reset(rtl_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;

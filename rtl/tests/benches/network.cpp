@@ -58,10 +58,7 @@ class Bench {
     }
     rtl_->fault = static_cast<std::uint8_t>(fault);
     rtl_->link_up = 7;
-    rtl_->rst = 1;
-    settle(*rtl_);
-    edge(*rtl_);
-    rtl_->rst = 0;
+    reset(*rtl_);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;

@@ -36,10 +36,7 @@ class Bench {
     for (double& rate : rates_) rate = is_fast_ ? 1 : random_.rate(10);
     longest_ = is_fast_ ? 4000 : 600;
     rtl_->fault = static_cast<std::uint8_t>(fault);
-    rtl_->rst = 1;
-    settle(*rtl_);
-    edge(*rtl_);
-    rtl_->rst = 0;
+    reset(*rtl_);
     for (std::size_t i = 0; i < kPairs; ++i) {
       pairs_[i].word = get_bits(rtl_->sizes, 32 * i, 16);
       pairs_[i].flit = get_bits(rtl_->sizes, 32 * i + 16, 16);

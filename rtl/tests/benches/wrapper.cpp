@@ -67,12 +67,7 @@ class Bench {
     ratio_ = random_.number(970, 1030);
     rtl_->fault = static_cast<std::uint8_t>(fault);
     rtl_->is_up = 3;
-    rtl_->rst = 1;
-    for (int i = 0; i < 4; ++i) {
-      settle(*rtl_);
-      edge(*rtl_);
-    }
-    rtl_->rst = 0;
+    reset(*rtl_, 4);
   }
   Bench(const Bench&) = delete;
   Bench& operator=(const Bench&) = delete;
