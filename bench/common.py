@@ -112,6 +112,12 @@ def program(name: str) -> str:
     return str(_build / "bin" / name)
 
 
+def on_cores(count: int) -> tuple[str, ...]:
+    """The command that keeps a program on the first so many cores."""
+    cores = sorted(os.sched_getaffinity(0))[:count]
+    return ("taskset", "-c", ",".join(map(str, cores)))
+
+
 def mpirun(*command: str, ranks: int = 2) -> list[str]:
     """So many ranks, each on a core of its own where there are two."""
     root = ["--allow-run-as-root"] if os.geteuid() == 0 else []

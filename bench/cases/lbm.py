@@ -15,7 +15,17 @@ from pathlib import Path
 
 import numpy
 import peer_packages
-from common import OwnRuns, Row, Settings, best, program, ratio_row, run_program, runtime_variables
+from common import (
+    OwnRuns,
+    Row,
+    Settings,
+    best,
+    on_cores,
+    program,
+    ratio_row,
+    run_program,
+    runtime_variables,
+)
 from pairs import Contender, interleave, ratio
 
 ONLY_WHEN_NAMED = True
@@ -33,11 +43,6 @@ CASES = {
     ("cascade", 2): ((), 2.5),
 }
 TWO_RANKS_BAR = 1.8
-
-
-def on_cores(count: int) -> tuple[str, ...]:
-    cores = sorted(os.sched_getaffinity(0))[:count]
-    return ("taskset", "-c", ",".join(map(str, cores)))
 
 
 def cavity(columns: int, rows: int, steps: int) -> tuple[str, ...]:

@@ -8,7 +8,6 @@ edges of the sea. Only when named: ANUGA is installed for it.
 from __future__ import annotations
 
 import json
-import os
 import sys
 import tempfile
 from pathlib import Path
@@ -20,6 +19,7 @@ from common import (
     Settings,
     best,
     fastest_counts,
+    on_cores,
     program,
     ratio_row,
     run_program,
@@ -34,12 +34,6 @@ CASES = {0: ("float", 2000, "DE0", 40, 9.0), 1: ("double", 200, "DE1", 20, 4.0)}
 TWO_CORES_BAR = 1.7
 PAIRS = 5
 REPETITIONS = 3
-
-
-def on_cores(count: int) -> tuple[str, ...]:
-    """The command that keeps a program on the first so many cores."""
-    cores = sorted(os.sched_getaffinity(0))[:count]
-    return ("taskset", "-c", ",".join(map(str, cores)))
 
 
 def solver(order: int, cores: int, runtime: str) -> float:
