@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string_view>
 
 namespace fabricmark::device {
 
@@ -31,5 +32,10 @@ template <typename T>
 constexpr double kEpsilon = std::numeric_limits<T>::epsilon();
 template <>
 inline constexpr double kEpsilon<Half> = 0x1p-10;
+
+/// The same of float or double, by the value of a parameter data_type.
+inline double epsilon_of(std::string_view data_type) {
+  return data_type == "double" ? kEpsilon<double> : kEpsilon<float>;
+}
 
 }  // namespace fabricmark::device

@@ -62,10 +62,13 @@ const double* Reference::field_of(const std::vector<double>& state,
 }
 
 std::vector<double> Reference::step(const std::vector<double>& state, std::size_t first, std::size_t count) {
-  if (problem_.phases == 1) return step_phase(state, 0, first, count);
-  std::vector<double> between =
-      step_phase(state, 0, 0, part_.rows);  // rows around those that are wanted, too
-  return step_phase(between, 1, first, count);
+  std::vector<double> between;
+  const std::vector<double>* before = &state;
+  for (int phase = 0; phase + 1 < problem_.phases; ++phase) {
+    between = step_phase(*before, phase, 0, part_.rows);  // rows around those that are wanted, too
+    before = &between;
+  }
+  return step_phase(*before, problem_.phases - 1, first, count);
 }
 
 std::vector<double> Reference::step_phase(const std::vector<double>& state, int phase, std::size_t first,

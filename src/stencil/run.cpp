@@ -61,8 +61,7 @@ class GridBenchmark final : public runtime::Benchmark {
       throw bad_use(fmt::format("--inject-fault names '{}'", fault.target),
                     fmt::format("use {}", problem_.fields.front()));
     }
-    const double epsilon = context_.parameters().text("data_type") == "double" ? device::kEpsilon<double>
-                                                                               : device::kEpsilon<float>;
+    const double epsilon = device::epsilon_of(context_.parameters().text("data_type"));
     constexpr double kOfElement = 1000;
     // The element that is changed is the largest one, which shows most.
     const std::span<double> values = std::span(end_).first(part_.cells());

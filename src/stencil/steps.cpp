@@ -9,6 +9,7 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
+#include "device/element.hpp"
 
 namespace fabricmark::stencil {
 
@@ -97,10 +98,7 @@ void GridSteps::check() {
   throw Error(ExitCode::kInvalidResult, fmt::format("{} {} of step {}", what, where, whole), remedy);
 }
 
-double GridSteps::epsilon() const {
-  return context_.parameters().text("data_type") == "double" ? std::numeric_limits<double>::epsilon()
-                                                             : std::numeric_limits<float>::epsilon();
-}
+double GridSteps::epsilon() const { return device::epsilon_of(context_.parameters().text("data_type")); }
 
 double GridSteps::roundings() const {
   constexpr double kOfFloat = 16;

@@ -76,8 +76,7 @@ class Lbm final : public stencil::Application {
     const Mass before = mass(ranks, part, start);
     const Mass after = mass(ranks, part, end);
     verdict.error = std::abs(after.more - before.more) / (before.cells + before.more);
-    const double epsilon =
-        parameters_.text("data_type") == "double" ? device::kEpsilon<double> : device::kEpsilon<float>;
+    const double epsilon = device::epsilon_of(parameters_.text("data_type"));
     constexpr double kFew = 16;
     verdict.threshold = epsilon * (kFew + static_cast<double>(case_.problem.steps));
     if (verdict.error > 0) {

@@ -68,7 +68,7 @@ runtime::Verdict Balance::inflow_verdict() const {
       .name = "inflow", .measure = "error relative to what is given", .checked = local.own()};
   verdict.error = all > 0 ? error / all : error;
   constexpr double kRoundings = 64;
-  const double epsilon = is_double() ? device::kEpsilon<double> : device::kEpsilon<float>;
+  const double epsilon = device::epsilon_of(context.parameters().text("data_type"));
   verdict.threshold = epsilon * (kRoundings + static_cast<double>(last) * static_cast<double>(stages.size()));
   return verdict;
 }

@@ -83,8 +83,7 @@ class ShallowWater : public runtime::Benchmark {
     const std::span<double> values = elevations(field_);
     const auto highest = std::ranges::max_element(values, {}, [](double value) { return std::abs(value); });
     std::swap(values[own / 2], *highest);
-    const double epsilon = context_.parameters().text("data_type") == "double" ? device::kEpsilon<double>
-                                                                               : device::kEpsilon<float>;
+    const double epsilon = device::epsilon_of(context_.parameters().text("data_type"));
     constexpr double kOfElement = 10;
     runtime::corrupt<double>(values, elevations(initial_), fault.kind, kOfElement * epsilon);
     if (fault.kind != runtime::Fault::Kind::kStale) std::swap(values[own / 2], *highest);

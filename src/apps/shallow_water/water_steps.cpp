@@ -9,6 +9,7 @@
 
 #include "apps/shallow_water/gather.hpp"
 #include "apps/shallow_water/work.hpp"
+#include "device/element.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -54,10 +55,7 @@ void WaterSteps::run_again(std::int64_t from, std::int64_t to) {
   simulation_.check();
 }
 
-double WaterSteps::epsilon() const {
-  return context_.parameters().text("data_type") == "double" ? std::numeric_limits<double>::epsilon()
-                                                             : std::numeric_limits<float>::epsilon();
-}
+double WaterSteps::epsilon() const { return device::epsilon_of(context_.parameters().text("data_type")); }
 
 double WaterSteps::roundings() const {
   // The reference has roundings of its own, of doubles.
