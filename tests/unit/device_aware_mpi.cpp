@@ -55,6 +55,19 @@ bool is_handle(const void* address) {
   return state().handles.contains(address);
 }
 
+/// Until the object is destroyed, which is later than its release where a command of the runtime still has
+/// it: then other memory may get its address.
+void add_handle(cl_mem made) {
+  if (made == nullptr) return;
+  const std::scoped_lock lock(state().mutex);
+  state().handles.insert(made);
+  const auto forget = [](cl_mem memory, void* /*none*/) {
+    const std::scoped_lock own(state().mutex);
+    state().handles.erase(memory);
+  };
+  clSetMemObjectDestructorCallback(made, forget, nullptr);
+}
+
 template <typename Value>
 Value info(cl_mem memory, cl_mem_info name) {
   Value value{};
@@ -122,25 +135,15 @@ extern "C" {
 
 cl_mem clCreateBuffer(cl_context context, cl_mem_flags flags, std::size_t size, void* host, cl_int* error) {
   cl_mem made = below<decltype(clCreateBuffer)>("clCreateBuffer")(context, flags, size, host, error);
-  const std::scoped_lock lock(state().mutex);
-  state().handles.insert(made);
+  add_handle(made);
   return made;
 }
 
 cl_mem clCreateSubBuffer(cl_mem buffer, cl_mem_flags flags, cl_buffer_create_type type, const void* region,
                          cl_int* error) {
   cl_mem made = below<decltype(clCreateSubBuffer)>("clCreateSubBuffer")(buffer, flags, type, region, error);
-  const std::scoped_lock lock(state().mutex);
-  state().handles.insert(made);
+  add_handle(made);
   return made;
-}
-
-cl_int clReleaseMemObject(cl_mem memory) {
-  if (info<cl_uint>(memory, CL_MEM_REFERENCE_COUNT) == 1) {
-    const std::scoped_lock lock(state().mutex);
-    state().handles.erase(memory);
-  }
-  return below<decltype(clReleaseMemObject)>("clReleaseMemObject")(memory);
 }
 
 void* clSVMAlloc(cl_context context, cl_svm_mem_flags flags, std::size_t size, cl_uint alignment) {
