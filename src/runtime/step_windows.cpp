@@ -22,6 +22,14 @@ namespace {
 /// Of each step that the device does again: kernels whose sums go in any order differ a little.
 constexpr double kRoundingsAgain = 2;
 
+/// By so many roundings of its numbers a step may be off. The reference's own, of doubles, count only beside
+/// theirs.
+double roundings_of(double epsilon) {
+  constexpr double kOfDouble = 64;
+  constexpr double kOfOthers = 16;
+  return epsilon > std::numeric_limits<double>::epsilon() ? kOfOthers : kOfDouble;
+}
+
 /// A number below `count`.
 std::int64_t below(std::int64_t count, std::uint64_t seed, std::uint64_t number) {
   const std::uint64_t bits = mixed_bits(seed + (number + 1) * kRandomStep);
@@ -38,6 +46,15 @@ void keep_worse(Verdict& verdict, const StepError& found, const std::string& whe
 }
 
 }  // namespace
+
+std::uint32_t drawn_offset(std::uint64_t bits, std::int64_t steps, int phases) {
+  constexpr std::int64_t kPart = 16;
+  constexpr std::int64_t kFewest = 16;
+  constexpr std::uint32_t kMost = (1U << 28U) - 1;  // the phases of the longest run still fit an int
+  const auto some = static_cast<std::uint64_t>(steps / kPart + kFewest);
+  const auto each = static_cast<std::uint64_t>(phases);
+  return static_cast<std::uint32_t>(each * std::min<std::uint64_t>(bits % some, kMost / each));
+}
 
 DrawnSteps draw_steps(const StepRange& range, std::uint64_t seed) {
   const std::int64_t count = range.count;
@@ -119,7 +136,7 @@ void StepWindows::run(Laps& laps, const std::string& name, int repetition) {
   const std::uint64_t seed = mixed_bits(seed_ + static_cast<std::uint64_t>(repetition + 1) * kRandomStep);
   drawn_ = draw_steps(range_of_repetition(), seed);
   steps_ = {.name = "steps",
-            .threshold = application_.roundings() * application_.epsilon(),
+            .threshold = roundings_of(application_.epsilon()) * application_.epsilon(),
             .measure = "largest error of a step relative to the largest value"};
   again_ = {.name = "steps again",
             .threshold = kRoundingsAgain * application_.epsilon() * static_cast<double>(count_),

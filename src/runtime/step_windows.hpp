@@ -7,6 +7,7 @@
 
 #include "base/interface.hpp"
 #include "base/random_bits.hpp"
+#include "device/element.hpp"
 #include "runtime/benchmark.hpp"
 
 namespace fabricmark::runtime {
@@ -31,6 +32,9 @@ struct StepPart {
 /// all calls are collective.
 class Stepping : public Interface {
  public:
+  /// `data_type`: of the numbers on the device.
+  explicit Stepping(const std::string& data_type) : epsilon_(device::epsilon_of(data_type)) {}
+
   /// Steps of the timed run up to this one, with what it writes beside its result. Returns when they are
   /// done.
   virtual void advance(std::int64_t to) = 0;
@@ -45,12 +49,18 @@ class Stepping : public Interface {
                               const StepPart& part) = 0;
   /// How far two states are from each other.
   virtual StepError compare(const StepState& expected, const StepState& actual) = 0;
-  /// Rounding of one number of the device, and how many of these a step may be off.
-  [[nodiscard]] virtual double epsilon() const = 0;
-  [[nodiscard]] virtual double roundings() const = 0;
+  /// Rounding of one number of the device.
+  [[nodiscard]] double epsilon() const { return epsilon_; }
   /// What the host computes for a step of all ranks [FLOP].
   [[nodiscard]] virtual double work_of_step() const = 0;
+
+ private:
+  double epsilon_;
 };
+
+/// To kernels steps have numbers that are larger by this, so that they cannot know where a run of so many
+/// steps begins or ends; a multiple of the phases of a step. `bits`: drawn, the same on all ranks.
+std::uint32_t drawn_offset(std::uint64_t bits, std::int64_t steps, int phases = 1);
 
 /// The steps of a repetition, and how many of them the host is to compute again.
 struct StepRange {

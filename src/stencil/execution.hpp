@@ -19,7 +19,7 @@ namespace fabricmark::stencil {
 class Execution : public Interface {
  public:
   /// Puts a state on the device. To kernels, steps have numbers that are larger by `offset`, so that they
-  /// cannot know how far a run is; the same on all ranks, whole steps, and at most kMostOffset.
+  /// cannot know how far a run is: one of runtime::drawn_offset.
   virtual void write(const std::vector<double>& state, std::uint32_t offset) = 0;
   /// The state on the device.
   virtual std::vector<double> read() = 0;
@@ -35,9 +35,6 @@ class Execution : public Interface {
   /// What a reader of the result should know.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
-
-/// With it the states of the longest run still have numbers that fit an int.
-inline constexpr std::uint32_t kMostOffset = (1U << 28U) - 1;
 
 using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
                                                      const Part& part);

@@ -9,26 +9,13 @@
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
-#include "device/element.hpp"
 
 namespace fabricmark::stencil {
 
-namespace {
-
-/// So many steps of the kernels that these cannot know where a run begins or ends.
-std::uint32_t offset_of(std::uint64_t bits, std::int64_t steps, int phases) {
-  constexpr std::int64_t kPart = 16;
-  constexpr std::int64_t kFewest = 16;
-  const auto most = static_cast<std::uint64_t>(steps / kPart + kFewest);
-  const auto each = static_cast<std::uint64_t>(phases);
-  return static_cast<std::uint32_t>(each * std::min<std::uint64_t>(bits % most, kMostOffset / each));
-}
-
-}  // namespace
-
 GridSteps::GridSteps(const runtime::Context& context, const Application& application, const Part& part,
                      Execution& execution, NextRow next_row)
-    : context_(context),
+    : Stepping(context.parameters().text("data_type")),
+      context_(context),
       application_(application),
       problem_(application.problem()),
       part_(part),
@@ -38,7 +25,7 @@ GridSteps::GridSteps(const runtime::Context& context, const Application& applica
                  runtime::host_threads(context.ranks())) {}
 
 void GridSteps::start(const std::vector<double>& state, std::uint64_t bits) {
-  execution_.write(state, offset_of(bits, problem_.steps, problem_.phases));
+  execution_.write(state, runtime::drawn_offset(bits, problem_.steps, problem_.phases));
 }
 
 void GridSteps::begin(const std::vector<double>& state, std::uint64_t bits) {
@@ -96,14 +83,6 @@ void GridSteps::check() {
       cell ? fmt::format("in column {}, row {}", cell->column, cell->row) : std::string("in a cell");
   const std::int64_t whole = (first + problem_.phases - 1) / problem_.phases;
   throw Error(ExitCode::kInvalidResult, fmt::format("{} {} of step {}", what, where, whole), remedy);
-}
-
-double GridSteps::epsilon() const { return device::epsilon_of(context_.parameters().text("data_type")); }
-
-double GridSteps::roundings() const {
-  constexpr double kOfFloat = 16;
-  constexpr double kOfDouble = 64;  // the reference has roundings of its own
-  return context_.parameters().text("data_type") == "double" ? kOfDouble : kOfFloat;
 }
 
 double GridSteps::work_of_step() const {

@@ -54,6 +54,7 @@ RULES = {
             "host_execution.cpp": EXACT,
             "execution.cpp": "as long as the plan says, which it passes",
             "halo.cpp": "borders of a part, which only the mesh knows",
+            "halo_messages.cpp": "messages of a part, which its kind of neighbours says",
         },
     ),
     "time of a collective, in an algorithm": (

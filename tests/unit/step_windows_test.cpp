@@ -104,6 +104,8 @@ TEST(StepShare, IsAllWhereThatIsCheapAndElseFewStepsOrAPartOfThem) {
 /// x becomes x / 2 + step, on a device that some steps of some calls are wrong on.
 class Halving final : public Stepping {
  public:
+  Halving() : Stepping("double") {}
+
   std::function<bool(std::int64_t step, bool is_again)> is_wrong = [](auto, auto) { return false; };
   std::vector<std::int64_t> recomputed;
 
@@ -130,8 +132,6 @@ class Halving final : public Stepping {
   StepError compare(const StepState& expected, const StepState& actual) override {
     return difference(expected.at(0), actual.at(0));
   }
-  [[nodiscard]] double epsilon() const override { return 1e-15; }
-  [[nodiscard]] double roundings() const override { return 16; }
   [[nodiscard]] double work_of_step() const override { return 1e8; }
 
  private:

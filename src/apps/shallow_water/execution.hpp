@@ -47,7 +47,7 @@ struct Steps {
 class Execution : public Interface {
  public:
   /// Of own elements, by their places. To kernels, steps have numbers that are larger by `offset`, so that
-  /// they cannot know how far a run is; the same on all ranks, and at most kMostOffset.
+  /// they cannot know how far a run is: one of runtime::drawn_offset.
   virtual void write(const Field& field, std::uint32_t offset) = 0;
   virtual void read(Field& field) = 0;
   /// What left through open edges of each own element since `write` [m of its mean elevation].
@@ -70,9 +70,6 @@ class Execution : public Interface {
     return {};
   }
 };
-
-/// With it the stages of the longest run still have numbers that fit an int.
-inline constexpr std::uint32_t kMostOffset = (1U << 28U) - 1;
 
 /// As many elements as the arrays of a rank have to be a multiple of.
 using Multiple = std::size_t (*)(const runtime::Context& context);

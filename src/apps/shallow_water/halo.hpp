@@ -1,56 +1,43 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
-#include <optional>
 #include <vector>
 
 #include "apps/shallow_water/local_mesh.hpp"
-#include "benchmarks/common/halo_sums.hpp"
+#include "benchmarks/common/halo_messages.hpp"
 #include "runtime/context.hpp"
-#include "transport/transport.hpp"
 
 namespace fabricmark::shallow_water {
 
-/// What a rank exchanges with its neighbours in each stage: kernels pack what leaves, one message goes to
-/// each neighbour and comes from it, kernels unpack what came.
+/// What a rank exchanges with its neighbours in each stage: numbers of elements at their common edges.
 class Halo {
  public:
   /// `numbers` of `number_bytes` of each element. Collective.
   Halo(const runtime::Context& context, const LocalMesh& local, std::size_t numbers,
        std::size_t number_bytes);
 
-  [[nodiscard]] bool is_empty() const { return messages_out_.empty(); }
+  [[nodiscard]] bool is_empty() const { return messages_.is_empty(); }
   /// Starts the exchange of a state, once what is queued is done.
   void start(const device::Queue& queue, const device::Buffer& state);
   /// Waits for it, and has what came put into the state.
   void finish(const device::Queue& queue, const device::Buffer& state);
   /// Of all exchanges so far, which have to be done.
-  [[nodiscard]] common::HaloSums sums(const device::Queue& queue) const;
+  [[nodiscard]] common::HaloSums sums(const device::Queue& queue) const { return messages_.sums(queue); }
 
  private:
   /// Elements of all messages of one direction, for the kernel that packs or unpacks them.
-  struct Side {
-    device::Replications kernel;
-    device::Buffer places, targets, spans;
-    device::Buffer marks;  ///< of each element, what all exchanges have made of it
+  struct Elements {
+    std::vector<device::Buffer> buffers{};
     std::size_t count = 0;
-    std::unique_ptr<transport::Memory> memory;  ///< of the messages, where the transport reaches it
-    std::optional<device::Buffer> own{};        ///< of the kernel, where that is not the device's
-    [[nodiscard]] const device::Buffer& packed() const { return own ? *own : memory->device(); }
   };
-  std::unique_ptr<Side> side(const runtime::Context& context, std::size_t entry, bool is_sent);
-  void run(Side& side, const device::Queue& queue, const device::Buffer& state, device::Event* done) const;
+  Elements set_elements(const runtime::Context& context, const LocalMesh& local, bool is_sent,
+                        std::size_t numbers);
+  void run(device::Replications& kernel, std::size_t count, const device::Queue& queue,
+           const device::Buffer& state, device::Event* done) const;
 
-  const LocalMesh& local_;
-  std::size_t numbers_;
-  std::size_t number_bytes_;
   std::size_t work_group_;
-  std::unique_ptr<transport::Transport> transport_;
-  std::unique_ptr<Side> sent_, received_;
-  std::vector<transport::Message> messages_out_, messages_in_;
-  device::Event under_way_;
-  bool has_exchanged_ = false;
+  common::HaloMessages messages_;
+  Elements sent_, received_;
 };
 
 }  // namespace fabricmark::shallow_water

@@ -9,14 +9,14 @@
 
 #include "apps/shallow_water/gather.hpp"
 #include "apps/shallow_water/work.hpp"
-#include "device/element.hpp"
 
 namespace fabricmark::shallow_water {
 
 WaterSteps::WaterSteps(const runtime::Context& context, const Problem& problem, const Basis& basis,
                        const LocalMesh& local, Execution& execution, Simulation& simulation,
                        const Steps& plan)
-    : context_(context),
+    : Stepping(context.parameters().text("data_type")),
+      context_(context),
       problem_(problem),
       basis_(basis),
       local_(local),
@@ -44,24 +44,12 @@ void WaterSteps::restore(const runtime::StepState& state, std::int64_t /*step*/,
 }
 
 std::uint32_t WaterSteps::offset(std::uint64_t bits) const {
-  constexpr std::int64_t kPart = 16;
-  constexpr std::int64_t kFewest = 16;
-  const auto most = static_cast<std::uint64_t>(plan_.count / kPart + kFewest);
-  return static_cast<std::uint32_t>(std::min<std::uint64_t>(bits % most, kMostOffset));
+  return runtime::drawn_offset(bits, plan_.count);
 }
 
 void WaterSteps::run_again(std::int64_t from, std::int64_t to) {
   execution_.advance({from, to - from, plan_.dt});
   simulation_.check();
-}
-
-double WaterSteps::epsilon() const { return device::epsilon_of(context_.parameters().text("data_type")); }
-
-double WaterSteps::roundings() const {
-  // The reference has roundings of its own, of doubles.
-  constexpr double kOfFloat = 16;
-  constexpr double kOfDouble = 64;
-  return context_.parameters().text("data_type") == "double" ? kOfDouble : kOfFloat;
 }
 
 double WaterSteps::work_of_step() const {

@@ -29,8 +29,6 @@ class WaterSteps final : public runtime::Stepping {
   runtime::StepError recompute(std::int64_t step, const runtime::StepState& before,
                                const runtime::StepState& after, const runtime::StepPart& part) override;
   runtime::StepError compare(const runtime::StepState& expected, const runtime::StepState& actual) override;
-  [[nodiscard]] double epsilon() const override;
-  [[nodiscard]] double roundings() const override;
   [[nodiscard]] double work_of_step() const override;
 
  private:
