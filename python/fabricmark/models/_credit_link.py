@@ -22,6 +22,13 @@ def efficiency(packet, overhead):
     return packet / (packet + overhead)
 
 
+def depth_needed(way, interval):
+    """Of a receive buffer, which more than this is enough for [flits] (eq. 2.4). `way`: D_link [cycles], from
+    user to user (eq. 2.2); `interval`: D_CU [flits].
+    """
+    return 2 * way + interval
+
+
 @dataclass(frozen=True)
 class CreditLink:
     """`latency`: L [cycles]; `packet`: D [flits]; `receive_depth`: R [flits]; `credit_interval`: D_CU, flits
@@ -56,6 +63,13 @@ class CreditLink:
         """From a packet's leaving until its credits allow another one [cycles]."""
         return 2 * self.latency + self.packet + LOOP_CYCLES
 
+    def update_cycles(self, every: int = 1) -> float:
+        """Between two returns of credits to a sender at full speed, where the user reads a flit in one of
+        `every` cycles (Figs. 2.2 and 2.3). As printed a header takes no cycle.
+        """
+        sent = 1.0 if self.is_published else 1 / self.efficiency
+        return self.credit_interval * max(sent, every)
+
     @property
     def least_depth(self) -> int:
         """Of a receive buffer, below which both ends can wait for each other [flits]."""
@@ -65,7 +79,7 @@ class CreditLink:
     def depth_for_full_rate(self) -> int:
         """Of a receive buffer [flits]; as printed more than twice eq. 2.2 and a credit interval (eq. 2.4)."""
         if self.is_published:
-            return 2 * self.first_word + self.credit_interval
+            return depth_needed(self.first_word, self.credit_interval)
         return self.packet * math.ceil(self.credit_loop / (self.packet + self.overhead))
 
     @property

@@ -10,6 +10,8 @@ from importlib import import_module
 from math import isqrt
 from pathlib import Path
 
+from fabricmark.models import _credit_link_figures
+
 MODULE = "published"
 
 
@@ -123,3 +125,13 @@ def of(benchmark: str) -> Published | None:
     if benchmark not in names():
         return None
     return import_module(f"fabricmark.models.{benchmark}.{MODULE}").PUBLISHED
+
+
+def figure_of(program: str) -> Callable[..., float | None] | None:
+    """What says of a figure of a program what it is to a model; None where nothing does. Programs that are no
+    benchmark have laws of their own.
+    """
+    if program in _credit_link_figures.PROGRAMS:
+        return _credit_link_figures.figure
+    own = of(program)
+    return None if own is None else own.figure

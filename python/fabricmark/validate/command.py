@@ -142,7 +142,7 @@ def _show_printed(profile: str) -> None:
     without = [one.text.program for one in compared if one.predicted is None]
     print(
         f"figures of texts: {len(bounds)} bounds, missed: {', '.join(missed) or 'none'}; {len(values)} "
-        f"values, largest error {percent(max(values, default=None), digits=1)}; "
+        f"values, largest error {percent(max(values, default=None), digits=1)}, {texts.verdict(compared)}; "
         f"no model says what {len(without)} of {', '.join(sorted(set(without)))} mean"
     )
     for file, count in texts.apart(

@@ -41,10 +41,12 @@ def _texts(every: list[texts.Text], profile: str) -> None:
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one for one in compared if not one.is_bound and one.predicted is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]
+    others = [sum(one.role == role for one in every) for role in ("input", "context")]
+    print("not scored: {} inputs of models, {} context; the column note says of what".format(*others))
     print(
         f"{len(every)} figures, {len(compared)} of them tests: {len(bounds)} bounds, missed: "
-        f"{', '.join(missed) or 'none'}; {len(values)} values; no model says what "
-        f"{len(compared) - len(bounds) - len(values)} mean"
+        f"{', '.join(missed) or 'none'}; {len(values)} values, "
+        f"{texts.verdict(compared)}; no model says what {len(compared) - len(bounds) - len(values)} mean"
     )
 
 

@@ -1,13 +1,14 @@
 """Figures that texts print beside their tables, predicted: data/published/*.csv with the columns of
 contini_2024.csv.
 
-What a figure means to a model says `figure` of models/<program>/published.py; without it a figure is listed
-and not scored. So the rows of an application count as soon as its model says what they mean. A bound is kept
-or missed; it has no relative error.
+What a figure means to a model says `figure` of models/<program>/published.py, of links
+_credit_link_figures.py; without it a figure is listed and not scored. So the rows of an application count as
+soon as its model says what they mean. A bound is kept or missed; it has no relative error. A value may have
+a tolerance, within which it has to be predicted (tolerances.csv beside the files).
 """
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -26,11 +27,15 @@ KINDS = ("measured", "modelled", "estimated", "nominal", "counted")
 WORDS = {"relation": RELATIONS, "role": ROLES, "kind": KINDS}
 # Of these boards texts leave out the kind of memory.
 ABOUT_BOARDS = {"u280": "u280_hbm"}
+TOLERANCES, TOLERANCE_COLUMNS = "tolerances.csv", ("id", "tolerance", "why")
 
 
 @dataclass(frozen=True)
 class Text:
-    """One figure; columns as data/published/README.md tells them. `conditions` by name."""
+    """One figure; columns as data/published/README.md tells them. `conditions` by name.
+
+    `tolerance`: relative error of a prediction that its digits allow; None where nothing says.
+    """
 
     id: str
     file: str
@@ -48,6 +53,7 @@ class Text:
     kind: str
     role: str
     note: str
+    tolerance: float | None = None
 
     def __hash__(self) -> int:
         return hash((self.file, self.id))
@@ -114,6 +120,13 @@ class Compared:
             return None
         return abs(self.predicted / self.text.value - 1)
 
+    @property
+    def is_within(self) -> bool | None:
+        """Whether a value is predicted within its tolerance; None where it has none, or no prediction."""
+        if self.error is None or self.text.tolerance is None:
+            return None
+        return self.error <= self.text.tolerance
+
 
 def files(folder: Path | None = None) -> list[Path]:
     """All files with these columns."""
@@ -131,24 +144,53 @@ def load(folder: Path | None = None) -> list[Text]:
 
 def load_file(path: Path) -> list[Text]:
     """The figures of one file. Raises FabricmarkError (2) with line and remedy."""
-    return [_text(path.name, place, row) for place, row in published.rows(path, figures.COLUMNS)]
+    allowed = tolerances(path.parent / TOLERANCES)
+    return [_text(path.name, place, row, allowed) for place, row in published.rows(path, figures.COLUMNS)]
 
 
-def _text(file: str, place: str, row: dict) -> Text:
-    published.check(place, row, WORDS, ("id", "section", "metric", "unit"))
+def tolerances(path: Path) -> dict[str, float]:
+    """By the ids of figures; none where there is no such file. Raises FabricmarkError (2)."""
+    if not path.exists():
+        return {}
+    found = {}
+    for place, row in published.rows(path, TOLERANCE_COLUMNS):
+        published.check(place, row, {}, TOLERANCE_COLUMNS)
+        found[row["id"]] = _number(place, row, "tolerance")
+        if not 0 <= found[row["id"]] < 1:
+            raise FabricmarkError(f"{place}: tolerance {row['tolerance']} is no share", "write 0 to below 1")
+    return found
+
+
+def _number(place: str, row: dict, column: str) -> float:
     try:
-        value = float(row["value"])
+        return float(row[column])
     except ValueError:
-        raise FabricmarkError(f"{place}: value {row['value']!r} is no number", "correct it") from None
+        raise FabricmarkError(f"{place}: {column} {row[column]!r} is no number", "correct it") from None
+
+
+def _text(file: str, place: str, row: dict, allowed: Mapping[str, float]) -> Text:
+    published.check(place, row, WORDS, ("id", "section", "metric", "unit"))
+    value = _number(place, row, "value")
     pairs = [part.strip().partition("=") for part in row["conditions"].split(";") if part.strip()]
     conditions = {name: text for name, _, text in pairs}
     kept = {name: row[name] for name in Text.__dataclass_fields__ if name in row}
-    return Text(**{**kept, "file": file, "value": value, "conditions": conditions})
+    return Text(
+        **{**kept, "file": file, "value": value, "conditions": conditions}, tolerance=allowed.get(row["id"])
+    )
 
 
 def apart(every: Sequence[Text]) -> dict[str, int]:
     """How many tests of applications each file has."""
     return Counter(one.file for one in every if one.role == TEST and one.is_apart)
+
+
+def verdict(compared: Sequence[Compared]) -> str:
+    """How many values are predicted within their tolerance, and which are not, in words."""
+    judged = [one for one in compared if one.is_within is not None]
+    missed = [one.text.id for one in judged if not one.is_within]
+    return f"{len(judged) - len(missed)} of {len(judged)} within their tolerance" + (
+        f", missed: {', '.join(missed)}" if missed else ""
+    )
 
 
 def compare(texts: Sequence[Text], known: Known | None = None) -> list[Compared]:
@@ -158,11 +200,11 @@ def compare(texts: Sequence[Text], known: Known | None = None) -> list[Compared]
 
 
 def _predicted(one: Text, known: Known) -> float | None:
-    own = _published.of(one.program)
-    if own is None or own.figure is None:
+    figure = _published.figure_of(one.program)
+    if figure is None:
         return None
     try:
-        return own.figure(one, known)
+        return figure(one, known)
     except models.MissingValue:
         if known.profile == systems.PROFILES[0]:
             raise

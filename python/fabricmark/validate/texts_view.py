@@ -10,7 +10,9 @@ from fabricmark.validate.texts import Compared
 
 
 def show(compared: Sequence[Compared], title: str) -> None:
-    """One row for each metric of a program: bounds kept, and how far off values are."""
+    """One row for each metric of a program: bounds kept, how far off values are, and which of them by no
+    more than their tolerance.
+    """
     groups: dict[tuple[str, str], list[Compared]] = {}
     for one in compared:
         groups.setdefault((one.text.program, one.text.metric), []).append(one)
@@ -20,7 +22,9 @@ def show(compared: Sequence[Compared], title: str) -> None:
     out = terminal.console()
     terminal.title(out, [title])
     columns = [Column("program", key=True), Column("metric", key=True)]
-    columns += terminal.numbers("rows", "no model", "bounds kept", "median", "largest", "largest difference")
+    columns += terminal.numbers(
+        "rows", "no model", "bounds kept", "median", "largest", "largest difference", "tolerated"
+    )
     terminal.show(out, columns, rows)
 
 
@@ -32,8 +36,10 @@ def _cells(found: Sequence[Compared]) -> list[str]:
     kept = f"{sum(one.is_kept for one in bounds)} of {len(bounds)}" if bounds else terminal.NOTHING
     median = percent(float(np.median(errors)), digits=1) if errors else terminal.NOTHING
     differences = [abs(one.predicted - one.text.value) for one in values if one.predicted is not None]
+    judged = [one.is_within for one in values if one.is_within is not None]
     return [
         str(len(found)), str(len(found) - len(predicted)), kept, median,
         percent(max(errors, default=None), digits=1),
         f"{max(differences):.4g} {values[0].text.unit}" if differences else terminal.NOTHING,
+        f"{sum(judged)} of {len(judged)}" if judged else terminal.NOTHING,
     ]  # fmt: skip
