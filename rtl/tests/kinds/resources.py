@@ -13,18 +13,28 @@ from common import BUILD, RTL, SOURCES, TOP, Failure, Options, Task, once, run
 
 TOOLS = ("yosys",)
 TABLE = RTL / "resources.toml"
+ETHERNET, ETHERNET_TOP = RTL / "ethernet", "fm_eth_port"
 MOST = 1.15
 WRITING = threading.Lock()
 SHAPE = {"W": 256, "D": 32, "RX": 512}
+INTEL = "intel_alm, Cyclone V cells, without payload CRC"
+INTEL_CELLS = "synth_intel_alm -family cyclonev"
 # Of the check sum over payloads yosys' ABC makes no Intel cells within seven minutes of CPU.
 BUILDS = {
     "xcup": ("synth_xilinx -family xcup -flatten", {"PAYLOAD_CRC": 1}),
     "xcup without payload CRC": ("synth_xilinx -family xcup -flatten", {"PAYLOAD_CRC": 0}),
-    "intel_alm, Cyclone V cells, without payload CRC": (
-        "synth_intel_alm -family cyclonev",
-        {"PAYLOAD_CRC": 0},
-    ),
+    INTEL: (INTEL_CELLS, {"PAYLOAD_CRC": 0}),
 }
+# Fig. 2.10 of Mondigo 2020: packets and depths of receive buffers.
+BUILDS |= {
+    f"{INTEL}, D {packet}, RX {depth}": (INTEL_CELLS, {"PAYLOAD_CRC": 0, "D": packet, "RX": depth})
+    for depth in (256, 512, 1024, 2048)
+    for packet in (8, 16, 32, 64, 128)
+    if (packet, depth) != (SHAPE["D"], SHAPE["RX"])
+}
+PORT = "intel_alm, Cyclone V cells, Ethernet port"  # what a switched network takes beside an end: Fig. 4.6
+BUILDS[PORT] = (INTEL_CELLS, {})
+SHORT = ("xcup without payload CRC", INTEL)  # of `make test-rtl`
 # Sums of kinds of cells, by the start of their names; of the pins of a chip there are none.
 KINDS = {
     "LUT": ("LUT", "INV"),
@@ -49,11 +59,13 @@ def counts(cells: dict[str, int]) -> dict[str, int]:
 @once
 def measured(name: str) -> dict[str, int]:
     command, change = BUILDS[name]
-    files = " ".join(str(file) for file in sorted(SOURCES.glob("*.sv")))
-    sets = " ".join(f"-set {key} {number}" for key, number in (SHAPE | change).items())
+    top, shape = (ETHERNET_TOP, {"W": SHAPE["W"], "D": SHAPE["D"]}) if name == PORT else (TOP, SHAPE)
+    folders = (SOURCES, ETHERNET) if name == PORT else (SOURCES,)
+    files = " ".join(str(file) for folder in folders for file in sorted(folder.glob("*.sv")))
+    sets = " ".join(f"-set {key} {number}" for key, number in (shape | change).items())
     BUILD.mkdir(parents=True, exist_ok=True)
     place = BUILD / f"resources_{list(BUILDS).index(name)}.json"
-    script = f"read_verilog -sv -I{SOURCES} {files}; chparam {sets} {TOP}; {command} -top {TOP}; "
+    script = f"read_verilog -sv -I{SOURCES} {files}; chparam {sets} {top}; {command} -top {top}; "
     run(["yosys", "-q", "-p", f"{script} tee -q -o {place} stat -json"], name)
     return counts(json.loads(place.read_text())["design"]["num_cells_by_type"])
 
@@ -93,7 +105,8 @@ def write(name: str) -> str:
     with WRITING:
         known = table() | {name: now}
         lines = [
-            "# Cells of one end of a credit link, as yosys counts them; rtl/tests/run.py --write renews it."
+            "# Cells of one end of a credit link, as yosys counts them;"
+            " rtl/tests/run.py --only resources --full --write renews it."
         ]
         lines.append("# " + ", ".join(f"{key} = {number}" for key, number in SHAPE.items()))
         for title in BUILDS:
@@ -106,4 +119,4 @@ def write(name: str) -> str:
 def tasks(options: Options) -> Iterator[Task]:
     yield Task("growth is seen", growth_is_seen)
     for name in BUILDS:
-        yield Task(name, partial(write if options.write else compare, name), is_full=name == "xcup")
+        yield Task(name, partial(write if options.write else compare, name), is_full=name not in SHORT)
