@@ -32,6 +32,14 @@
 #define SCHEME splitting
 #endif
 
+// On the sphere a cell has the tangent of its latitude, too.
+#define TS_COORDINATES_plane 0
+#define TS_COORDINATES_sphere 1
+#if !defined(COORDINATES)
+#define COORDINATES plane
+#endif
+#define TS_IS_SPHERE FM_PASTE(TS_COORDINATES_, COORDINATES)
+
 #if FM_PASTE(TS_SCHEME_, SCHEME)
 
 // Between the phases of a step a cell has its slopes, too: its differences from west to east, and from south
@@ -50,16 +58,27 @@
 
 #else
 
+#if TS_IS_SPHERE
+#define FM_FIELDS 7
+#define TS_TANGENT 6
+#define FM_CONSTANTS 11
+#else
 #define FM_FIELDS 6
-
 #define FM_CONSTANTS 7
-#define TS_HALF_X 0  // dt / (2 dx) [s/m]
+#endif
+#define TS_HALF_X 0  // dt / (2 dx) [s/m], on the sphere at the equator
 #define TS_HALF_Y 1
 #define TS_GRAVITY 2      // [m/s^2]
 #define TS_PER_GRAVITY 3  // 1 / (16 gravity)
 #define TS_THRESHOLD 4    // elevation of a wave that has come [m]
-#define TS_MOST_X 5       // speeds that a step is stable with [m/s]
+#define TS_MOST_X 5       // speeds that a step is stable with [m/s], on the sphere at the equator
 #define TS_MOST_Y 6
+#if TS_IS_SPHERE
+#define TS_ANGLE_X 7  // from a column to the next [radians]
+#define TS_ANGLE_Y 8  // from a row to the next
+#define TS_SPIN 9     // twice the speed of the turning equator [m/s]
+#define TS_CURVE 10   // dt / (2 radius) [s/m]
+#endif
 
 #endif
 

@@ -3,12 +3,16 @@
 import csv
 import itertools
 import math
+from functools import partial
 
 import numpy
 import pytest
+import wrong_kernels
 from charged_runs import exported
+from fabricmark.models import _verification
 from shallow_water_runs import DOUBLE, failed, note, verdicts
 from stream_program import on_a_device, one_error
+from wrong_kernels import Wrong
 
 pytestmark = pytest.mark.programs
 
@@ -107,6 +111,84 @@ def test_a_wave_converges_with_the_second_order(program, more):
     found = [wave(program, cells, *more) for cells in (200, 400, 800)]
     for coarse, fine in itertools.pairwise(found):
         assert math.log2(coarse / fine) >= 1.9
+
+
+SPHERE = ("--coordinates", "sphere", "--south", 20, "--spacing", 50_000)
+
+
+def test_the_sphere_has_the_same_bits_by_all_kernels_ranks_and_boards(program, ring):
+    words = (*SHORT, *EXACT, *SPHERE)
+    of_usual = digest(program.valid(*words))
+    assert of_usual != digest(program.valid(*words, "--coriolis", "false"))
+    for more in (
+        ("--steps-in-cache", 1, "--vector-bytes", 16, "--ranks", 3),
+        ("--variant", "base", "--pipelines", 4),
+        (*ring, "--ranks", 3, "--cascaded", 2, "--cascaded-on-first", 1, "--pipelines", 2),
+    ):
+        assert digest(program.valid(*words, *more)) == of_usual, more
+
+
+@pytest.mark.parametrize("data_type", ["float", "double"])
+def test_a_lake_on_the_sphere_stays_at_rest_in_every_bit(program, data_type):
+    words = ("--case", "lake", "--columns", 40, "--rows", 40, "--steps", 2000, *ONCE, *SPHERE)
+    assert verdicts(program.valid(*words, "--data-type", data_type))["lake at rest"]["error"] == 0
+
+
+def on_sphere(run):
+    """What `fabricmark verify` finds of a case, by `run` of the options of each of its grids."""
+
+    def reached(case):
+        one = _verification.of("tsunami")[case]
+        options = [[f"--{name.replace('_', '-')}={value}" for name, value in run.items()] for run in one.runs]
+        return [found.is_reached for found in one.judge([run(*words, *ONCE).document for words in options])]
+
+    return reached
+
+
+@pytest.mark.parametrize("case", ["sphere", "zonal"])
+def test_water_on_the_sphere_converges_with_the_second_order(program, case):
+    assert all(on_sphere(program.valid)(case))
+
+
+WRONG_ON_SPHERE = {
+    "rows that are as long as the equator": (
+        "sphere",
+        "constants.of[TS_HALF_X] * row.secant",
+        "(real)(constants.of[TS_HALF_X])",
+    ),
+    "meridians that stay apart": (
+        "sphere",
+        "(left.narrows + right.narrows)",
+        "(left.narrows - right.narrows)",
+    ),
+    "meridians that come nearer for an old speed": (
+        "sphere",
+        "(swept.along - own.along);",
+        "(own.along - own.along);",
+    ),
+    "an Earth that turns the other way round": (
+        "zonal",
+        "water.narrows * (constants.of[TS_SPIN] *",
+        "water.narrows * (-constants.of[TS_SPIN] *",
+    ),
+    "an Earth as a cylinder": (
+        "zonal",
+        "row.cosine + water.across) * water.across;",
+        "row.cosine) * water.across;",
+    ),
+}
+QUICK_ON_SPHERE = ("rows that are as long as the equator", "an Earth that turns the other way round")
+
+
+@pytest.mark.parametrize(
+    "what", [pytest.param(one, marks=[FULL] * (one not in QUICK_ON_SPHERE)) for one in WRONG_ON_SPHERE]
+)
+def test_a_wrong_sphere_does_not_reach_its_order(program, tmp_path, what):
+    """Besides the check of steps, which has the cell of the sources."""
+    case, *change = WRONG_ON_SPHERE[what]
+    wrong = Wrong("throughput", (tuple(change),), file="tsunami/splitting.h")
+    variables = {"FABRICMARK_KERNELS": str(wrong_kernels.install(wrong, "tsunami", tmp_path))}
+    assert not all(on_sphere(partial(program.run, variables=variables))(case))
 
 
 SHORES = ("--scheme", "finite_volume", "--edges", "wall")
@@ -210,6 +292,27 @@ BAD = {
     "depths that are too wet": (
         (*SHORES, "--case", "hump", "--depth", 5, "--wet-height", 9),
         "there is no water of --wet-height 9 m",
+    ),
+    "finite volumes on the sphere": (
+        (*SHORES, "--coordinates", "sphere"),
+        "--scheme finite_volume has no --coordinates sphere",
+    ),
+    "a plane that turns": (("--case", "zonal"), "--case zonal is one of the sphere"),
+    "a sphere without a middle": (
+        ("--coordinates", "sphere", "--case", "shelf"),
+        "--case shelf is one of the plane",
+    ),
+    "beyond a pole": (
+        ("--coordinates", "sphere", "--south", 80, "--spacing", 50_000),
+        "rows from 80 to 101.584 degrees go beyond a pole",
+    ),
+    "round and round": (
+        ("--coordinates", "sphere", "--spacing", 700_000),
+        "columns of 402.897 degrees go round the Earth more than once",
+    ),
+    "long steps on the sphere": (
+        (*SPHERE, "--cfl", 0.95),
+        "a wave crosses that share of the cell in column ",
     ),
     "doubles on boards": (("--variant", "dataflow", *DOUBLE), "the dataflow kernels have floats"),
     "long rows on boards": (

@@ -79,6 +79,31 @@ def test_a_run_writes_what_it_computed(program, sea):
     assert max(map(abs, curves["buoy"].values["u_m_per_s"])) > 0
 
 
+def test_a_file_in_degrees_lies_on_the_sphere(program, sea):
+    """Rows are as far apart as the file has them: both have one Earth."""
+    words = ("--depths", sea, "--steps", 3)
+    done, folder = fields_of(program, "sphere", *words)
+    assert done.document["parameters"]["coordinates"] == "sphere"
+    assert (
+        "0.3 x 0.242424 degrees on the sphere, from 32 to 40 degrees of latitude"
+        in note(done, "cells of.*")[0]
+    )
+    on_plane, other = fields_of(program, "plane", *words, "--coordinates", "plane")
+    assert on_plane.document["parameters"]["coordinates"] == "plane"
+    round_earth, flat = run_fields.load(folder), run_fields.load(other)
+    assert (round_earth.dx, round_earth.dy) == pytest.approx((flat.dx, flat.dy), rel=1e-12)
+    volumes, _ = fields_of(program, "volumes", *words, "--scheme", "finite_volume")
+    assert "finite volumes have no sphere" in note(volumes, "on the plane.*")[0]
+
+
+def test_a_file_without_degrees_is_refused_on_the_sphere(program):
+    path = write_sea(program.folder / "metres.nc")
+    path.write_bytes(path.read_bytes().replace(b"geospatial_lat_max", b"geospatial_lat_top"))
+    assert program.valid("--depths", path, *SHORT).document["parameters"]["coordinates"] == "plane"
+    done = program.run("--depths", path, *SHORT, "--coordinates", "sphere")
+    assert "does not say which degrees its edges have" in one_error(done)
+
+
 def test_all_ranks_write_the_same_files(program, ring, sea):
     words = (*EXACT, "--depths", sea, "--steps", 30, "--snapshot-every", 8, "--gauges", GAUGES)
     _, alone = fields_of(program, "alone", *words)
@@ -136,7 +161,20 @@ def test_a_file_on_several_lines_names_gauges(program, sea):
 def test_a_run_that_fails_leaves_no_description_of_an_older_one(program, sea):
     _, folder = fields_of(program, "older", "--depths", sea, "--steps", 3)
     assert run_fields.is_there(folder)
-    words = ("--depths", sea, "--steps", 400, "--case", "hump", "--height", 100, "--cfl", 1)
+    words = (
+        "--depths",
+        sea,
+        "--steps",
+        400,
+        "--case",
+        "hump",
+        "--height",
+        100,
+        "--cfl",
+        1,
+        "--coordinates",
+        "plane",
+    )
     done = program.run(*words, *ONCE, "--fields", folder, "--least-depth", 0.01)
     assert done.code == 1 and not run_fields.is_there(folder)
 

@@ -156,7 +156,7 @@ TEST_F(Grid, HasWhatTheFileSays) {
     EXPECT_EQ(grid.depth, contents.depth);
     EXPECT_EQ(grid.elevation, std::vector<double>(kColumns * kRows, 0.5));
     EXPECT_FALSE(grid.degrees);
-    EXPECT_EQ(size_of_grid(file_)->rows, kRows);
+    EXPECT_EQ(outline_of_grid(file_)->rows, kRows);
   }
   EXPECT_TRUE(read_grid(written(bytes_of({.second = "other"}))).elevation.empty());
 }

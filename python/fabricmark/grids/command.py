@@ -125,13 +125,14 @@ def _lifted(made: Cut, sources: "list[Fault | Hump]") -> "numpy.ndarray | None":
 def _report(output: Path, made: Cut, elevation: "numpy.ndarray | None") -> None:
     frame, depth = made.frame, made.depth
     water = depth > 0
+    wide = 100 * frame.stretching
     out = terminal.console()
     terminal.title(out, [f"{output}: {frame.columns} x {frame.rows} cells"])
     rows = [
         ["from", made.said],
         ["longitude", f"{frame.west:.6g} to {frame.east:.6g}"],
         ["latitude", f"{frame.south:.6g} to {frame.north:.6g}"],
-        ["cells", f"{frame.dx:.6g} x {frame.dy:.6g} m, at an edge {100 * frame.stretching:.3g} % too wide"],
+        ["cells", f"{frame.dx:.6g} x {frame.dy:.6g} m, at an edge of a plane {wide:.3g} % too wide"],
         [
             "water",
             f"{100 * water.mean():.3g} %, {depth[water].mean():.4g} m deep, at most {depth.max():.6g} m",

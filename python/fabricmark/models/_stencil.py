@@ -25,19 +25,20 @@ INPUTS = (*_roofline.INPUTS, *_cascade.INPUTS, "board.memory.drain")
 class Stencil:
     """A benchmark with so many `numbers` of a cell. `flops`: of a cell's step, as the program counts them.
 
-    `phases`: of a step, each of which moves all numbers. `schemes`: what is another one, by the parameter
-    `scheme`.
+    `phases`: of a step, each of which moves all numbers. `others`: what is another one, by the name of a
+    parameter and its value.
     """
 
     benchmark: str
     numbers: int
     flops: int
     phases: int = 1
-    schemes: Mapping[str, "Stencil"] = field(default_factory=dict, hash=False)
+    others: Mapping[tuple[str, str], "Stencil"] = field(default_factory=dict, hash=False)
 
     def of(self, parameters: Mapping) -> "Stencil":
         """What these parameters choose."""
-        return self.schemes.get(str(parameters.get("scheme")), self)
+        chosen = (one for (name, value), one in self.others.items() if parameters.get(name) == value)
+        return next(chosen, self)
 
     def step_bytes(self, data_type: str) -> int:
         """What a step of a cell reads and writes, where nothing is kept for the next one [bytes]."""

@@ -135,8 +135,10 @@ GridFile read_grid(const std::string& name) {
   });
 }
 
-std::optional<GridSize> size_of_grid(const std::string& name) try {
-  return read(name, [](const NetCdf& file) { return size_of(file, depth_of(file)); });
+std::optional<GridOutline> outline_of_grid(const std::string& name) try {
+  return read(name, [](const NetCdf& file) {
+    return GridOutline{size_of(file, depth_of(file)), degrees_of(file).has_value()};
+  });
 } catch (const Error&) {
   return std::nullopt;
 }

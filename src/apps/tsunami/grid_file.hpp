@@ -14,6 +14,10 @@ struct GridSize {
   std::size_t rows = 0;
 };
 
+struct GridOutline : GridSize {
+  bool has_degrees = false;
+};
+
 /// Depths on a plane grid, as `fabricmark bathymetry` writes them: row by row from the south, in each from
 /// the west.
 struct GridFile {
@@ -29,7 +33,8 @@ struct GridFile {
 /// Throws Error (bad use) for a file that is none of these.
 GridFile read_grid(const std::string& file);
 
-/// How large the depths of a file are; nothing where `read_grid` would throw for it.
-std::optional<GridSize> size_of_grid(const std::string& file);
+/// How large the depths of a file are, and whether it knows its degrees; nothing where `read_grid` would
+/// throw for it.
+std::optional<GridOutline> outline_of_grid(const std::string& file);
 
 }  // namespace fabricmark::tsunami

@@ -4,13 +4,16 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 #include <map>
 #include <memory>
+#include <numbers>
 #include <string_view>
 #include <vector>
 
 #include "apps/tsunami/grid_file.hpp"
 #include "apps/tsunami/shores.hpp"
+#include "apps/tsunami/sphere.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "base/random_bits.hpp"
@@ -88,7 +91,9 @@ Shape hump(const Scale& scale) {
   return shape;
 }
 
-Shape shape_of(const std::string& name, const Scale& scale) {
+Shape shape_of(const std::string& name, const Scale& scale, const std::optional<Sphere>& sphere) {
+  if (sphere && name == "harmonic") return Harmonic(*sphere, scale).shape();
+  if (sphere && name == "zonal") return Zonal(*sphere, scale).shape();
   if (name == "lake") return lake(scale);
   if (name == "wave") return wave(scale, scale.depth);
   if (name == "shelf") return wave(scale, scale.depth / 4);
@@ -155,11 +160,12 @@ double travelled(const Scale& scale, const Place& place, double seconds) {
 }
 
 /// What cells are, and what they begin with: where it is less deep than `least` there is land.
-void fill_problem(stencil::Problem& problem, const Shape& shape, double least) {
+void fill_problem(stencil::Problem& problem, const Shape& shape, double least,
+                  const std::optional<Sphere>& sphere) {
   problem.kind = [depth = shape.depth, least](const Place& place) -> std::uint8_t {
     return depth(place) < least ? kLand : kWater;
   };
-  problem.start = [shape, least](const Place& place, std::span<double> numbers) {
+  problem.start = [shape, least, sphere](const Place& place, std::span<double> numbers) {
     const double depth = shape.depth(place);
     const bool is_land = depth < least;
     numbers[kDepth] = is_land ? 0 : depth;
@@ -168,6 +174,7 @@ void fill_problem(stencil::Problem& problem, const Shape& shape, double least) {
     numbers[kNorth] = 0;
     numbers[kLargest] = numbers[kElevation];
     numbers[kArrival] = 0;
+    if (sphere) numbers[kTangent] = std::tan(sphere->latitude(place.row));
   };
 }
 
@@ -216,6 +223,19 @@ std::vector<std::string> with_slopes(std::vector<std::string> fields) {
 
 void require_scheme(const runtime::Parameters& parameters, bool has_shores) {
   const std::string& name = parameters.text("case");
+  const bool is_on_sphere = parameters.text("coordinates") == "sphere";
+  const bool is_of_sphere = name == "harmonic" || name == "zonal";
+  if (has_shores && is_on_sphere) {
+    throw bad_use("--scheme finite_volume has no --coordinates sphere",
+                  "use --coordinates plane, or --scheme splitting");
+  }
+  if (is_of_sphere && !is_on_sphere)
+    throw bad_use(fmt::format("--case {} is one of the sphere", name), "use --coordinates sphere");
+  const bool has_file = parameters.text("depths") != "none";  // which has its own say (checked_grid)
+  if (is_on_sphere && !has_file && !is_of_sphere && name != "ocean" && name != "lake" && name != "hump") {
+    throw bad_use(fmt::format("--case {} is one of the plane", name),
+                  "use --coordinates plane, or --case ocean, hump, lake, harmonic or zonal");
+  }
   if (!has_shores && (name == "bowl" || name == "beach")) {
     throw bad_use(fmt::format("--case {} has shores that move, and those of --scheme splitting do not", name),
                   "use --scheme finite_volume");
@@ -237,8 +257,58 @@ void fill_step(Ocean& ocean, double cfl, double wave) {
                              ocean.dy / ocean.dt};
 }
 
+/// The step and the constants on the sphere: cells of each row have a width, and a deepest place.
+void fill_step_of_sphere(Ocean& ocean, double cfl, const Shape& shape, double least) {
+  constexpr double kMost = 0.9;
+  const Sphere& sphere = *ocean.sphere;
+  double shortest = std::numeric_limits<double>::infinity();  // time of a wave over a cell [s]
+  Place slowest;
+  for (Place place; place.row < ocean.problem.rows; ++place.row) {
+    const double size = std::min(sphere.width(place.row), sphere.height());
+    for (place.column = 0; place.column < ocean.problem.columns; ++place.column) {
+      const double depth = shape.depth(place);
+      if (depth < least) continue;
+      const double seconds = size / std::sqrt(kGravity * (depth + ocean.height));
+      if (seconds < shortest) {
+        shortest = seconds;
+        slowest = place;
+      }
+    }
+  }
+  if (cfl > kMost) {
+    throw bad_use(
+        fmt::format("with --cfl {:.6g} a wave crosses that share of the cell in column {}, row {} in a "
+                    "step, and on the sphere {} is stable",
+                    cfl, slowest.column, slowest.row, kMost),
+        fmt::format("use --cfl {} or less", kMost));
+  }
+  ocean.dt = cfl * shortest;
+  const double equator = kEarthRadius * sphere.step_x;
+  ocean.problem.constants = {ocean.dt / (2 * equator),
+                             ocean.dt / (2 * sphere.height()),
+                             kGravity,
+                             1 / (16 * kGravity),
+                             ocean.threshold,
+                             kMost * equator / ocean.dt,
+                             kMost * sphere.height() / ocean.dt,
+                             sphere.step_x,
+                             sphere.step_y,
+                             2 * kEarthRadius * sphere.turn,
+                             ocean.dt / (2 * kEarthRadius)};
+}
+
 /// What is known of a case.
 void fill_solution(Ocean& ocean, const std::string& name, const Scale& scale) {
+  if (name == "harmonic" && ocean.sphere->turn == 0) {
+    ocean.solution = [wave = Harmonic(*ocean.sphere, scale)](const Place& place, double seconds) {
+      return wave.elevation(place, seconds);
+    };
+  }
+  if (name == "zonal") {
+    ocean.solution = [flow = Zonal(*ocean.sphere, scale)](const Place& place, double /*seconds*/) {
+      return flow.elevation(place);
+    };
+  }
   if (name == "wave")
     ocean.solution = [scale](const Place& place, double seconds) { return travelled(scale, place, seconds); };
   if (name == "bowl") {
@@ -250,14 +320,40 @@ void fill_solution(Ocean& ocean, const std::string& name, const Scale& scale) {
   if (name == "beach") ocean.runup = Beach(scale).runup();
 }
 
+/// Where the grid lies, if on the sphere: as its file says, or from --south on, of square cells at the
+/// equator.
+void fill_sphere(Ocean& ocean, const runtime::Parameters& parameters, const GridFile* grid) {
+  const auto columns = static_cast<double>(ocean.problem.columns);
+  const auto rows = static_cast<double>(ocean.problem.rows);
+  if (grid != nullptr) {
+    if (!grid->degrees) {
+      throw bad_use(fmt::format("'{}' does not say which degrees its edges have", parameters.text("depths")),
+                    "use --coordinates plane, or cut it anew with `fabricmark bathymetry`");
+    }
+    ocean.degrees = grid->degrees;
+  } else {
+    constexpr double kAround = 360;
+    const double each = parameters.number("spacing") * kAround / (2 * std::numbers::pi * kEarthRadius);
+    const double south = parameters.number("south");
+    ocean.degrees = {0, columns * each, south, south + rows * each};
+  }
+  const double turn = parameters.flag("coriolis") ? kEarthTurn : 0;
+  ocean.sphere = sphere_of(*ocean.degrees, ocean.problem.columns, ocean.problem.rows, turn);
+  ocean.dx =
+      kEarthRadius * ocean.sphere->step_x * std::cos(ocean.sphere->south + 0.5 * rows * ocean.sphere->step_y);
+  ocean.dy = ocean.sphere->height();
+}
+
 }  // namespace
 
 Ocean make_ocean(const runtime::Parameters& parameters) {
   Ocean made;
   made.has_shores = parameters.text("scheme") == "finite_volume";
   require_scheme(parameters, made.has_shores);
-  const std::vector<std::string> fields{"elevation", "speed to the east", "speed to the north",
-                                        "depth",     "largest elevation", "arrival"};
+  std::vector<std::string> fields{"elevation", "speed to the east", "speed to the north",
+                                  "depth",     "largest elevation", "arrival"};
+  const bool is_on_sphere = parameters.text("coordinates") == "sphere";
+  if (is_on_sphere) fields.emplace_back("tangent of the latitude");
   made.problem = stencil::problem_of(parameters, made.has_shores ? with_slopes(fields) : fields);
   stencil::Problem& problem = made.problem;
   made.is_closed = parameters.text("edges") == "wall";
@@ -268,35 +364,40 @@ Ocean make_ocean(const runtime::Parameters& parameters) {
   made.wet = static_cast<double>(static_cast<float>(parameters.number("wet_height")));
   const std::string& name = parameters.text("case");
   made.is_at_rest = name == "lake";
+  problem.is_periodic_across = name == "zonal";
   const Scale scale{.depth = parameters.number("depth"),
                     .height = parameters.number("height"),
                     .columns = static_cast<double>(problem.columns),
                     .rows = static_cast<double>(problem.rows),
                     .spacing = made.dx};
-  Shape shape = shape_of(name, scale);
   made.height = scale.height;
   const double least = made.has_shores ? made.wet : parameters.number("least_depth");
   const std::string& file = parameters.text("depths");
-  if (file != "none") {
-    const std::shared_ptr<const GridFile> grid = checked_grid(file, name, problem);
-    shape = shape_of_file(grid, name, shape);
+  const std::shared_ptr<const GridFile> grid = file == "none" ? nullptr : checked_grid(file, name, problem);
+  if (grid) {
     made.dx = grid->dx;
     made.dy = grid->dy;
     made.digest = digest_of(*grid);
     made.degrees = grid->degrees;
     if (name == "ocean") made.height = highest_of(*grid, least);
   }
+  if (is_on_sphere) fill_sphere(made, parameters, grid.get());
+  Shape shape = shape_of(name, scale, made.sphere);
+  if (grid) shape = shape_of_file(grid, name, shape);
   if (made.has_shores) {
     fill_shores(problem, shape, made.wet);
   } else {
-    fill_problem(problem, shape, least);
+    fill_problem(problem, shape, least, made.sphere);
   }
   made.deepest = deepest_of(problem, shape, made.has_shores ? "wet-height" : "least-depth", least);
   const double wave = std::sqrt(kGravity * (made.deepest + made.height));
+  const double cfl = parameters.number("cfl");
   if (made.has_shores) {
-    fill_step_of_shores(made, parameters.number("cfl"), wave);
+    fill_step_of_shores(made, cfl, wave);
+  } else if (made.sphere) {
+    fill_step_of_sphere(made, cfl, shape, least);
   } else {
-    fill_step(made, parameters.number("cfl"), wave);
+    fill_step(made, cfl, wave);
   }
   fill_solution(made, name, scale);
   return made;

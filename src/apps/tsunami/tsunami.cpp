@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numbers>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "apps/tsunami/ocean.hpp"
 #include "apps/tsunami/run_files.hpp"
 #include "apps/tsunami/shore_checks.hpp"
+#include "apps/tsunami/sphere_kernels.hpp"
 #include "base/error.hpp"
 #include "device/element.hpp"
 #include "stencil/run.hpp"
@@ -23,6 +25,8 @@ namespace {
 /// Of both sweeps of a cell of water, counted by hand. That the rows above and below are swept again for it
 /// is none of the work.
 constexpr double kOperations = 156;
+/// Of the same on the sphere, with a row's own width, what turns the water and what brings meridians nearer.
+constexpr double kOperationsOnSphere = 206;
 /// Of both phases of finite volumes: slopes, half a step of the cell itself, and the fluxes of two faces.
 /// That cells around it and its other two faces are computed again is none of the work.
 constexpr double kOperationsOfShores = 216;
@@ -40,10 +44,12 @@ class Tsunami final : public stencil::Application {
 
   [[nodiscard]] const stencil::Problem& problem() const override { return ocean_.problem; }
   [[nodiscard]] double operations() const override {
-    return ocean_.has_shores ? kOperationsOfShores : kOperations;
+    if (ocean_.has_shores) return kOperationsOfShores;
+    return ocean_.sphere ? kOperationsOnSphere : kOperations;
   }
   [[nodiscard]] stencil::NextRow next_row() const override {
-    return ocean_.has_shores ? stencil::next_row_of_finite_volumes : nullptr;
+    if (ocean_.has_shores) return stencil::next_row_of_finite_volumes;
+    return ocean_.sphere ? stencil::next_row_on_sphere : nullptr;
   }
   [[nodiscard]] std::pair<std::string, std::string> trouble() const override {
     return {ocean_.has_shores ? "the water runs faster than a step allows,"
@@ -119,6 +125,8 @@ class Tsunami final : public stencil::Application {
         fmt::format(
             "largest elevation {:.6g} m, {:.6g} m at the end; the wave has come to {:.3g} % of the water",
             largest, left, 100 * share)};
+    if (ocean_.has_shores && ocean_.degrees)
+      notes.emplace_back("on the plane of the middle latitude: finite volumes have no sphere");
     if (!ocean_.digest.empty()) notes.push_back("digest of the depths: " + ocean_.digest);
     if (ocean_.has_shores) {
       for (std::string& note : shore_notes(ranks, ocean_, part, end)) notes.push_back(std::move(note));
@@ -167,6 +175,12 @@ class Tsunami final : public stencil::Application {
                   "give all hosts the same file");
   }
   [[nodiscard]] std::string cell_words() const {
+    if (ocean_.sphere) {
+      constexpr double kDegrees = 180 / std::numbers::pi;
+      const auto& [west, east, south, north] = *ocean_.degrees;
+      return fmt::format("{:.6g} x {:.6g} degrees on the sphere, from {:.6g} to {:.6g} degrees of latitude",
+                         ocean_.sphere->step_x * kDegrees, ocean_.sphere->step_y * kDegrees, south, north);
+    }
     if (ocean_.dx == ocean_.dy) return fmt::format("{:.6g} m", ocean_.dx);
     return fmt::format("{:.6g} x {:.6g} m", ocean_.dx, ocean_.dy);
   }
@@ -199,27 +213,41 @@ std::string given(const std::vector<std::string>& words, std::string_view option
   return {};
 }
 
-/// The command line with the columns and rows of the depths that it names, where it says none itself: what is
-/// compiled and allocated follows from these parameters. Depths that cannot be read are told of later.
-std::vector<std::string> with_size_of_depths(std::vector<std::string> words) {
+/// The command line with the columns, rows and coordinates of the depths that it names, where it says none
+/// itself: what is compiled and allocated follows from these parameters. Depths that cannot be read are told
+/// of later. Finite volumes stay on the plane.
+std::vector<std::string> with_grid_of_depths(std::vector<std::string> words) {
   const std::string file = given(words, "--depths");
   if (file.empty() || file == "none") return words;
-  const std::optional<GridSize> size = size_of_grid(file);
+  const std::optional<GridOutline> size = outline_of_grid(file);
   if (!size) return words;
   if (given(words, "--columns").empty()) words.push_back("--columns=" + std::to_string(size->columns));
   if (given(words, "--rows").empty()) words.push_back("--rows=" + std::to_string(size->rows));
+  if (size->has_degrees && given(words, "--coordinates").empty() &&
+      given(words, "--scheme") != "finite_volume")
+    words.emplace_back("--coordinates=sphere");
   return words;
 }
 
+/// The cascade of the cells that --coordinates chooses.
+std::unique_ptr<stencil::Execution> make_cascade(const runtime::Context& context,
+                                                 const stencil::Problem& problem, const stencil::Part& part) {
+  return context.parameters().text("coordinates") == "sphere"
+             ? stencil::make_dataflow_on_sphere(context, problem, part)
+             : stencil::make_dataflow(context, problem, part);
+}
+
 }  // namespace
+
+int run(int argc, char** argv) { return stencil::run<Tsunami>(argc, argv, "tsunami", make_cascade); }
 
 }  // namespace fabricmark::tsunami
 
 int main(int argc, char** argv) {
   using namespace fabricmark;
-  std::vector<std::string> words = tsunami::with_size_of_depths({argv, argv + argc});
+  std::vector<std::string> words = tsunami::with_grid_of_depths({argv, argv + argc});
   std::vector<char*> pointers;
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
-  return stencil::run<tsunami::Tsunami>(static_cast<int>(words.size()), pointers.data(), "tsunami");
+  return tsunami::run(static_cast<int>(words.size()), pointers.data());
 }

@@ -1,8 +1,11 @@
-// The device design on emulated boards: a cascade of elements through a ring of them.
+// The device design on emulated boards: a cascade of elements through a ring of them. A program that has
+// several cells defines FM_MAKE_DATAFLOW, the name of the function, and what its cell.h chooses by, and
+// includes this for each but the first.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,7 +15,17 @@
 #include "stencil/cascade.hpp"
 #include "stencil/program_kernels.hpp"
 
+#include "common/dataflow.hpp"
+
+#if !defined(FM_MAKE_DATAFLOW)
+#define FM_MAKE_DATAFLOW make_dataflow
+#endif
+
+namespace {  // cells of several sources have the same names
+
 #include "common/stencil/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
+
+}  // namespace
 
 namespace fabricmark::stencil {
 
@@ -169,8 +182,8 @@ class CascadeExecution final : public Execution {
 
 }  // namespace
 
-std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
-                                         const Part& part) {
+std::unique_ptr<Execution> FM_MAKE_DATAFLOW(const runtime::Context& context, const Problem& problem,
+                                            const Part& part) {
   require_cascade(context, problem);
   switch (context.parameters().integer("pipelines")) {
     case 1:

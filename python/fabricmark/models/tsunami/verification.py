@@ -1,7 +1,7 @@
 """What tsunamis have to reach where a solution is known."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from itertools import pairwise
 
 from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, near, orders, said
@@ -15,6 +15,8 @@ BOWLS = (50, 100, 200)
 BOWL_ERROR = re.compile(r"error of the water's height: L1 ([\d.e+-]+)")
 BEACH = (800, 1600)
 RUNUP = re.compile(r"run-up [\d.e+-]+ m; [^;]*; ([\d.e+-]+) of the law")
+SPHERE = {"coordinates": "sphere", "edges": "wall", "data_type": "double"}
+SPHERES, ZONES = (24, 48, 96), (20, 40, 80)  # columns of a wave's length, rows
 MASS = 1e-12  # relative, in double precision
 
 
@@ -24,12 +26,30 @@ def wave(cells: int, widths: float = 0.4) -> dict[str, object]:
     return {"case": "wave", **grid, "height": HEIGHT, "cfl": 0.5, "edges": "wall", "data_type": "double"}
 
 
-def order(documents: Sequence[Mapping]) -> list[Reached]:
-    rates = orders([said(one, ERROR)[0] for one in documents])
-    return [
-        at_least(f"order of the error from {coarse} to {fine} cells", rate, 1.9)
-        for (coarse, fine), rate in zip(pairwise(CELLS), rates, strict=True)
-    ]
+def harmonic(columns: int) -> dict[str, object]:
+    """More than a period of a standing wave, 30 degrees long, from the equator to 75 degrees north."""
+    rows = columns * 5 // 2
+    grid = {"columns": columns, "rows": rows, "spacing": 8.34e6 / rows, "steps": 5 * columns}
+    return {"case": "harmonic", **SPHERE, **grid, "height": HEIGHT, "coriolis": "false"}
+
+
+def zonal(rows: int) -> dict[str, object]:
+    """Six hours of water that goes to the east between 10 and 64 degrees north, with 2 m/s at the equator."""
+    grid = {"columns": 8, "rows": rows, "spacing": 6e6 / rows, "south": 10, "steps": 2 * rows}
+    return {"case": "zonal", **SPHERE, **grid, "height": 100}
+
+
+def order_on(cells: Sequence[int]) -> Callable[[Sequence[Mapping]], list[Reached]]:
+    """What judges runs on such grids, each twice as fine as the one before: the second order."""
+
+    def judge(documents: Sequence[Mapping]) -> list[Reached]:
+        rates = orders([said(one, ERROR)[0] for one in documents])
+        return [
+            at_least(f"order of the error from {coarse} to {fine} cells", rate, 1.9)
+            for (coarse, fine), rate in zip(pairwise(cells), rates, strict=True)
+        ]
+
+    return judge
 
 
 def comes_back(documents: Sequence[Mapping]) -> list[Reached]:
@@ -82,12 +102,28 @@ def shores(documents: Sequence[Mapping]) -> list[Reached]:
 
 LAKE = {"case": "lake", "columns": 64, "rows": 64, "steps": 10_000}
 SHORES = {**LAKE, **VOLUMES, "depth": 100, "steps": 2000}
+SPHERE_LAKE = {**LAKE, "coordinates": "sphere", "spacing": 50_000, "south": 30, "steps": 2000}
 CASES = {
-    "wave": Case("a long wave, on three grids", tuple(map(wave, CELLS)), order),
+    "wave": Case("a long wave, on three grids", tuple(map(wave, CELLS)), order_on(CELLS)),
     "wall": Case("the same wave comes back from a wall", (wave(CELLS[-1], 1.25),), comes_back),
     "lake": Case(
         "water at rest over a random bed",
         ({**LAKE, "data_type": "float"}, {**LAKE, "data_type": "double"}),
+        rest,
+    ),
+    "sphere": Case(
+        "a standing wave of one zonal wavenumber on the sphere, on three grids",
+        tuple(map(harmonic, SPHERES)),
+        order_on(SPHERES),
+    ),
+    "zonal": Case(
+        "water that the turning Earth keeps in balance, on three grids",
+        tuple(map(zonal, ZONES)),
+        order_on(ZONES),
+    ),
+    "sphere_lake": Case(
+        "water at rest over a random bed of the turning Earth",
+        ({**SPHERE_LAKE, "data_type": "float"}, {**SPHERE_LAKE, "data_type": "double"}),
         rest,
     ),
     "shores": Case(
