@@ -48,11 +48,17 @@ def commands(build: Path) -> dict[Path, list[str]]:
     return found
 
 
+def is_of_another_cell(path: Path) -> bool:
+    """Whether a source chooses by macros what its headers are, which others would get too."""
+    return path.read_text(encoding="utf-8", errors="replace").partition("#include")[0].count("#define") > 0
+
+
 def batches(found: dict[Path, list[str]], each: bool) -> list[list[Path]]:
-    """Sources with the same flags in the same folder, the largest batches first."""
+    """Sources with the same flags in the same folder, the largest batches first; each that is of another cell
+    by itself."""
     alike: dict[tuple, list[Path]] = defaultdict(list)
     for path, words in found.items():
-        alike[(path if each else path.parent, *words)].append(path)
+        alike[(path if each or is_of_another_cell(path) else path.parent, *words)].append(path)
     made = [
         sorted(paths)[start : start + AT_ONCE]
         for paths in alike.values()
