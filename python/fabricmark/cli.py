@@ -36,6 +36,7 @@ from fabricmark.measure import (
     running,
     scale_run,
     tune,
+    tune_kernels,
     verify,
 )  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
@@ -379,17 +380,27 @@ def tune_command(
     runtime: Annotated[str, choices.runtime("Devices of this runtime.", every=True)] = "all",
     ranks: Annotated[int, typer.Option(help="Ranks in one process; 0: none.", min=0)] = 2,
     mpi: Annotated[int, typer.Option(help="MPI processes; 0: none.", min=0)] = 2,
+    names: Annotated[
+        str, typer.Option("--kernels", help="Kernels of these benchmarks instead, or all.")
+    ] = "",
     shown: Annotated[bool, typer.Option("--show", help="Show what is kept, and measure nothing.")] = False,
 ) -> None:
     """Measure once in which way messages of each size travel the fastest; later runs take that.
 
-    What follows ` -- ` are options of fm_tune, such as `--transport host` or `--rounds 50`.
+    What follows ` -- ` are options of fm_tune, such as `--transport host` or `--rounds 50`. With --kernels:
+    the fastest values of kernels' parameters; what follows ` -- ` are options of the benchmarks.
     """
-    wanted = tune.Wanted(runtime, ranks, mpi, tuple(context.args))
-    documents = tune.known() if shown else tune.run(wanted)
-    if documents:
-        tune.show(documents)
-    else:
+    ways, of_kernels = [], []
+    if not names:
+        ways = tune.known() if shown else tune.run(tune.Wanted(runtime, ranks, mpi, tuple(context.args)))
+    if names or shown:
+        chosen = tune_kernels.Wanted(tuple(names.split(",")), runtime, tuple(context.args))
+        of_kernels = tune_kernels.known() if shown else tune_kernels.run(chosen)
+    if ways:
+        tune.show(ways)
+    if of_kernels:
+        tune_kernels.show(of_kernels)
+    if not ways and not of_kernels:
         print(f"nothing is kept in {tune.folder()}")
 
 

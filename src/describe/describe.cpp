@@ -94,7 +94,19 @@ Json kernel_json(const KernelSpec& spec) {
                                       {"entry_points", variant.entry_points},
                                       {"replicated", variant.replicated},
                                       {"autorun", variant.autorun},
+                                      {"tuned", Json::object()},
+                                      {"tuned_at", Json::object()},
                                       {"costs", Json::object()}};
+    for (const auto& [parameter, values] : variant.tuned_at) {
+      for (const auto& [device_class, value] : values)
+        json["variants"][variant.name]["tuned_at"][parameter][device_class] = to_json(value);
+    }
+    for (const auto& [parameter, classes] : variant.tuned) {
+      for (const auto& [device_class, values] : classes) {
+        for (const Value& value : values)
+          json["variants"][variant.name]["tuned"][parameter][device_class].push_back(to_json(value));
+      }
+    }
     for (const auto& [entry, loops] : variant.costs)
       json["variants"][variant.name]["costs"][entry] = costs_json(loops);
   }

@@ -112,6 +112,16 @@ class Checker {
       static_cast<void>(
           checked_value(parameter, static_cast<std::int64_t>(largest), file_ + ": " + where + "largest"));
     }
+    for (const auto& [name, values] : variant.tuned_at)
+      defaults(known(where + "tuned_at." + name, name), values, where + "tuned_at." + name);
+    for (const auto& [name, classes] : variant.tuned) {
+      const std::string key = where + "tuned." + name;
+      const ParameterSpec& parameter = known(key, name);
+      for (const auto& [unused, values] : classes) {
+        for (const Value& value : values)
+          static_cast<void>(checked_value(parameter, value, file_ + ": " + key));
+      }
+    }
     work_group(variant.work_group, where + "work_group.");
   }
 

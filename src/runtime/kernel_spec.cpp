@@ -136,6 +136,24 @@ std::map<std::string, std::map<std::string, Value>> read_defaults(const TomlRead
   return found;
 }
 
+/// Lists of values by parameter and class of devices: of those alone on which a kernel is built in no time.
+std::map<std::string, std::map<std::string, std::vector<Value>>> read_tuned(const TomlReader& reader,
+                                                                            const toml::table& table,
+                                                                            const std::string& where) {
+  std::map<std::string, std::map<std::string, std::vector<Value>>> found;
+  for (const auto& [parameter, classes] : reader.tables(table, where)) {
+    reader.only(*classes, {"cpu", "gpu"}, where + parameter + ".");
+    for (const auto& [name, node] : *classes) {
+      const std::string key = where + parameter + "." + std::string(name.str());
+      const toml::array* const values = node.as_array();
+      if (values == nullptr || values->size() < 2) throw reader.wrong(key, "a list of two values or more");
+      for (const toml::node& value : *values)
+        found[parameter][std::string(name.str())].push_back(reader.value(value, key));
+    }
+  }
+  return found;
+}
+
 WorkGroupSpec read_work_group(const TomlReader& reader, const toml::table& table, const std::string& where) {
   reader.only(table, {"work_items", "local_bytes", "shrink", "on"}, where);
   WorkGroupSpec spec;
@@ -150,10 +168,11 @@ WorkGroupSpec read_work_group(const TomlReader& reader, const toml::table& table
 
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(table,
-              {"file", "entry_points", "replicated", "autorun", "style", "transports", "usual_on",
-               "arguments", "memory", "costs", "defaults", "over_fabric", "largest", "work_group"},
-              where);
+  reader.only(
+      table,
+      {"file", "entry_points", "replicated", "autorun", "style", "transports", "usual_on", "arguments",
+       "memory", "costs", "defaults", "over_fabric", "largest", "tuned", "tuned_at", "work_group"},
+      where);
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
@@ -190,6 +209,9 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
       spec.largest[key] = *node.value<double>();
     }
   }
+  if (table.contains("tuned_at")) spec.tuned_at = read_defaults(reader, table, "tuned_at", where);
+  if (table.contains("tuned"))
+    spec.tuned = read_tuned(reader, reader.table(table, "tuned", where), where + "tuned.");
   if (table.contains("work_group"))
     spec.work_group =
         read_work_group(reader, reader.table(table, "work_group", where), where + "work_group.");

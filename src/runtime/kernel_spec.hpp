@@ -13,6 +13,7 @@
 #include "device/device_class.hpp"
 #include "device/replicas.hpp"
 #include "runtime/parameters.hpp"
+#include "runtime/tuned_values.hpp"
 
 namespace fabricmark::runtime {
 
@@ -99,6 +100,9 @@ struct VariantSpec {
   /// The same over transports of kernels; null where its messages cannot go that way.
   std::optional<std::map<std::string, std::map<std::string, Value>>> over_fabric;
   std::map<std::string, double> largest;  ///< parameter -> largest value of this kind
+  /// Parameter -> device class -> values among which `fabricmark tune --kernels` looks for the fastest.
+  std::map<std::string, std::map<std::string, std::vector<Value>>> tuned{};
+  std::map<std::string, std::map<std::string, Value>> tuned_at{};  ///< what a run has that tries them
   WorkGroupSpec work_group;
 
   /// Kernels in HLS C++, compiled into the program: they run on an emulated fabric, and on no device.
@@ -222,6 +226,7 @@ struct DeviceFacts {
   std::optional<std::uint64_t> most_work_items{};
   std::optional<std::uint64_t> local_bytes{};
   std::string device = "the device";  ///< its name, for messages
+  std::vector<TunedValues> tuned{};   ///< what comes before the defaults of kernel.toml on it
 };
 
 /// What a bitstream is, as its sidecar or a system says: all that is known of it.

@@ -202,6 +202,25 @@ void RankRun::open_power() {
                    std::chrono::milliseconds(options_.power.interval_ms));
 }
 
+// Modelled times are of a system: they must not depend on where they are computed.
+std::vector<TunedValues> RankRun::agreed_values() {
+  const device::DeviceInfo& info = device_->info();
+  std::vector<TunedValues> own;
+  if (!options_.system && !options_.charges && device_->exists() && !info.is_phantom) {
+    try {
+      own = kept_values(setup_.spec,
+                        {.processor = describe_host().cpu, .device = info.name, .driver = info.driver});
+    } catch (const Error& error) {
+      remarks_.push_back(fmt::format("kernels as kernel.toml has them: {}", error.what()));
+    }
+  }
+  const std::string text = as_text(own);
+  const std::vector<std::string> all = ranks_.all_gather_texts(text);
+  if (std::ranges::count(all, text) == std::ssize(all)) return own;
+  remarks_.emplace_back("kernels as kernel.toml has them: ranks have kept different values of them");
+  return {};
+}
+
 void RankRun::choose_parameters() {
   const device::DeviceInfo& info = device_->info();
   replicas_ = device::replicas_of(info);
@@ -213,6 +232,7 @@ void RankRun::choose_parameters() {
     facts.local_bytes = info.local_memory_bytes;
     facts.device = info.name;
   }
+  facts.tuned = agreed_values();
   Resolved found = resolve(setup_.spec, facts, wanted);
   if (found.system) {
     remarks_.push_back(found.system->note());
@@ -224,6 +244,9 @@ void RankRun::choose_parameters() {
   spec_ = std::move(found.spec);
   variant_ = &spec_.variant(found.variant);
   parameters_ = found.parameters;
+  if (std::string note = tuned_note(facts.tuned, found.variant, parameters_, wanted.parameters);
+      !note.empty())
+    remarks_.push_back(std::move(note));
   choose_execution();
   note_library();
   check_data_type(parameters_, info);

@@ -47,6 +47,8 @@ class RankRun {
   void end_step();
   void open_device();
   void open_power();
+  /// What was tuned for the device, where all ranks have the same. Collective.
+  std::vector<TunedValues> agreed_values();
   void choose_parameters();
   /// Finds the code for the parameters. Throws Error (environment) where a device is needed and none is open.
   void choose_execution();

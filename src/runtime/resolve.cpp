@@ -161,8 +161,19 @@ void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const 
                 fmt::format("give {:.17g} or less, or another --variant", largest->second));
 }
 
+/// What was measured to be the fastest on this device; null: nothing.
+const Value* tuned_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
+                         const Parameters& before) {
+  for (const TunedValues& one : facts.tuned) {
+    const auto found = one.parameters.find(spec.name);
+    if (found != one.parameters.end() && one.is_of(variant.name, before)) return &found->second;
+  }
+  return nullptr;
+}
+
 Sourced declared_default(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
                          const Parameters& before) {
+  if (const Value* value = tuned_value(spec, variant, facts, before)) return {*value, "tuned on this device"};
   if (const auto own = variant.defaults.find(spec.name); own != variant.defaults.end()) {
     if (const Value* value = for_class(own->second, facts.device_class)) {
       return {evaluated(spec, *value, facts, before), "default of the variant " + variant.name};
@@ -296,10 +307,11 @@ Parameters resolved_once(const KernelSpec& spec, const VariantSpec& variant, con
   return parameters;
 }
 
-/// Whether the declared default names numbers of the device, or was made smaller for it.
+/// Whether the default names numbers of the device, was measured on it, or was made smaller for it.
 bool follows_device(const KernelSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
-                    const Defaults& defaults, const std::string& name) {
+                    const Parameters& parameters, const Defaults& defaults, const std::string& name) {
   if (defaults.at_most.contains(name)) return true;
+  if (tuned_value(*spec.find(name), variant, facts, parameters) != nullptr) return true;
   const auto own = variant.defaults.find(name);
   const Value* value = own != variant.defaults.end() ? for_class(own->second, facts.device_class) : nullptr;
   if (value == nullptr) value = for_class(spec.find(name)->defaults, facts.device_class);
@@ -315,7 +327,8 @@ std::optional<Misfit> first_misfit(const KernelSpec& spec, const VariantSpec& va
   std::vector<std::string> of_device;
   for (const std::string& name : defaults.taken) {
     const bool is_whole = spec.find(name)->type == Type::kInteger;
-    if (is_whole && follows_device(spec, variant, facts, defaults, name)) of_device.push_back(name);
+    if (is_whole && follows_device(spec, variant, facts, parameters, defaults, name))
+      of_device.push_back(name);
   }
   return misfit_of_constraints(spec, parameters, of_device);
 }

@@ -98,6 +98,28 @@ TEST(Resolve, TakesTheVariantsDefaultsBeforeThoseOfTheParameter) {
   EXPECT_EQ(fast(DeviceClass::kCpu).integer("copies"), 1);
 }
 
+TEST(Resolve, TakesTunedValuesOfTheVariantAndTypeBeforeDefaultsOnly) {
+  DeviceFacts facts = on(DeviceClass::kCpu);
+  facts.tuned = {{.variant = "base", .data_type = {}, .created = "today", .parameters = {{"width", 2}}},
+                 {.variant = "fast", .data_type = "float", .created = "today", .parameters = {{"width", 8}}}};
+  const auto width = [&](const std::string& variant, const Texts& given,
+                         const std::optional<Overrides>& system = {}) {
+    return resolve(spec(), variant, facts, given, system, {}).integer("width");
+  };
+  EXPECT_EQ(width("base", {}), 2);
+  EXPECT_EQ(width("base", {{"width", "1"}}), 1);
+  EXPECT_EQ(
+      width("base", {}, Overrides{.origin = "s", .banks = {}, .variant = {}, .parameters = {{"width", 4}}}),
+      4);
+  EXPECT_EQ(width("fast", {}), 16);  // its benchmark has no parameter data_type
+}
+
+TEST(Resolve, MakesTunedValuesSmallerUntilConstraintsHold) {
+  DeviceFacts facts = on(DeviceClass::kCpu);
+  facts.tuned = {{.variant = "base", .data_type = {}, .created = "today", .parameters = {{"width", 16}}}};
+  EXPECT_EQ(resolve(spec(), "base", facts, {{"block", "40"}}, {}, {}).integer("width"), 8);
+}
+
 TEST(Resolve, RefusesMoreThanTheVariantTakes) {
   const auto fast = [](const std::string& block) {
     return resolve(spec(), "fast", on(DeviceClass::kCpu), {{"block", block}, {"width", "1"}}, {}, {});

@@ -54,7 +54,7 @@ class Parameter:
     @property
     def option(self) -> str:
         """The option of the program, for example --buffer-size."""
-        return "--" + self.name.replace("_", "-")
+        return option(self.name)
 
     def allowed(self) -> list[str]:
         """The values that are allowed, in words."""
@@ -95,6 +95,11 @@ class Kernel:
     summary: str
     variants: Mapping[str, Mapping]
     parameters: Mapping[str, Parameter]
+
+
+def option(parameter: str) -> str:
+    """The option of the program, for example --buffer-size of buffer_size."""
+    return "--" + parameter.replace("_", "-")
 
 
 def benchmark_names() -> list[str]:

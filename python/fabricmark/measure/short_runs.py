@@ -55,7 +55,7 @@ def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
     """Parameters as options of a program."""
     found: list[str] = []
     for name, given in chosen.items():
-        found += ["--" + name.replace("_", "-"), kernels.text(given)]
+        found += [kernels.option(name), kernels.text(given)]
     return tuple(found)
 
 
