@@ -48,6 +48,8 @@ class Board {
   [[nodiscard]] const network::Topology& topology() const { return *links_->fabric().settings().topology; }
   /// Of direct links: clock, width, latency.
   [[nodiscard]] const dataflow::LinkCost& link_cost() const { return links_->fabric().settings().link; }
+  /// Bytes a second that each carries of long streams.
+  [[nodiscard]] double link_rate() const { return links_->fabric().link_rate(); }
   /// False where only time is asked for: kernels then pass words without looking at any data.
   [[nodiscard]] bool computes() const { return context_.computes(); }
 

@@ -37,10 +37,7 @@ class Decoder {
     if (rest_.size() < kHeadBytes) throw Damage("the head of a block is cut");
     std::uint32_t bits = 0;
     std::memcpy(&bits, rest_.data(), kHeadBytes);
-    const Head head = Head::of(bits);
-    if (head.predictor != form_.predictor) throw Damage("a block has another predictor");
-    if (head.cells != std::min(left, kBlockCells)) throw Damage("a block has another number of cells");
-    if (head.is_last != (head.cells == left)) throw Damage("the last block is not where it should be");
+    const Head head = Head::expected(bits, form_.predictor, left);
     rest_ = rest_.subspan(kHeadBytes);
     return head;
   }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 #include <cstdint>
 
@@ -29,6 +30,14 @@ struct Head {
             .predictor = static_cast<Predictor>((bits >> kPredictor & kPredictorMask) + 1),
             .is_last = (bits >> kLast & 1U) != 0,
             .flits = bits >> kFlits};
+  }
+  /// The same of the block with which `left` cells of a frame begin. Throws Damage where it is none of it.
+  static Head expected(std::uint32_t bits, Predictor predictor, std::size_t left) {
+    const Head head = of(bits);
+    if (head.predictor != predictor) throw Damage("a block has another predictor");
+    if (head.cells != std::min(left, kBlockCells)) throw Damage("a block has another number of cells");
+    if (head.is_last != (head.cells == left)) throw Damage("the last block is not where it should be");
+    return head;
   }
 
  private:

@@ -130,6 +130,14 @@ ChannelTiming Fabric::link_timing(std::size_t word_bytes) const {
           static_cast<unsigned>(std::min(cycles, static_cast<double>(kMostFlits)))};
 }
 
+double Fabric::link_rate() const {
+  const LinkCost& link = settings_.link;
+  auto flow = link.flow.credit_link;
+  if (link.flow.kind == network::FlowSettings::Kind::kCreditLink)
+    flow.packet = credit_cable_cost(link).link.packet_flits;
+  return link.width_bytes * link.clock_hz * flow.share();
+}
+
 std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& from, const Place& to) {
   const network::FlowSettings& flow = settings_.link.flow;
   const ChannelTiming& timing = channel.timing();

@@ -102,6 +102,8 @@ class Fabric {
   void spoil(const network::Port& port, network::MessageFault fault);
 
   [[nodiscard]] const FabricSettings& settings() const { return settings_; }
+  /// Bytes a second that a link carries of long streams.
+  [[nodiscard]] double link_rate() const;
 
   // For who builds on kernels and packets, such as an engine of messages.
 

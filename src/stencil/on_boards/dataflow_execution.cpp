@@ -13,6 +13,7 @@
 
 #include "board/board.hpp"
 #include "stencil/cascade.hpp"
+#include "stencil/compressed_link.hpp"
 #include "stencil/program_kernels.hpp"
 
 #include "common/dataflow.hpp"
@@ -49,7 +50,10 @@ class CascadeExecution final : public Execution {
       const std::string name = i < cascade_.own ? fmt::format("cells to element {}", i) : "cells that leave";
       between_.push_back(std::make_unique<fm::stream<Word>>(name.c_str()));
     }
-    if (context.ranks().size() > 1) {
+    compression_ = compression_of(context, problem, cascade_, board_);
+    if (compression_) {
+      compressed_ = make_compressed_links<Word>(board_, *compression_);
+    } else if (context.ranks().size() > 1) {
       const std::size_t bytes = cascade_.cell_bytes * PIPELINES;
       // A fault strikes at the port that was opened first: the one that something leaves by.
       // A link cannot be moved, which make_unique would. NOLINTBEGIN(modernize-make-unique)
@@ -91,6 +95,8 @@ class CascadeExecution final : public Execution {
         start<false>(passes, static_cast<unsigned int>(count), troubles);
       }
     });
+    if (const auto& span = board_.host().finished())
+      clock_seconds_ += network::seconds(span->last_end - span->first_start);
     current_ = (current_ + passes) % 2;
     for (std::size_t i = 0; i < troubles.size(); ++i) {
       if (troubles[i] == 0) continue;
@@ -103,7 +109,14 @@ class CascadeExecution final : public Execution {
   std::optional<std::int64_t> trouble() override { return trouble_; }
   [[nodiscard]] std::int64_t state() const override { return state_; }
   common::HaloSums halo_sums() override { return marks_.sums(context_.ranks(), part_.cells()); }
-  [[nodiscard]] std::vector<std::string> notes() const override { return {cascade_.note()}; }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> all{cascade_.note()};
+    if (compression_) {
+      const double cycles = clock_seconds_ * compression_->kernel_hz;
+      all.push_back(compression_note(context_.ranks(), *compression_, compressed_->use(), cycles));
+    }
+    return all;
+  }
 
  private:
   /// Of an element: what it takes beside the row and the word that it waits for, and the cycle of the FIFO.
@@ -144,6 +157,9 @@ class CascadeExecution final : public Execution {
                  &marks_.sent);
       back = is_first ? &back_ : between_.front().get();
       host.start("from_link", {}, fm_pass_on<PIPELINES, computes>, from_->in, *back, all, &marks_.received);
+    } else if (compressed_) {
+      back = is_first ? &back_ : between_.front().get();
+      compressed_->start(host, *between_.back(), *back, passes, fm_marked_word<PIPELINES>, marks_);
     }
     if (!is_first) return;
     // One half of the banks is read from, the other one written to.
@@ -174,7 +190,10 @@ class CascadeExecution final : public Execution {
   std::vector<std::unique_ptr<fm::stream<Word>>> between_;
   fm::stream<Word> back_{"come back"};
   std::unique_ptr<dataflow::Link<Word>> from_, to_;
+  std::optional<Compression> compression_;
+  std::unique_ptr<CompressedLinks<Word>> compressed_;
   RingMarks marks_;
+  double clock_seconds_ = 0;
   std::size_t current_ = 0;
   std::int64_t state_ = 0;
   std::optional<std::int64_t> trouble_;

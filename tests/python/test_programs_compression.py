@@ -1,0 +1,141 @@
+"""Rings of boards whose links carry compressed cells: the same bits, faults of links, what is refused."""
+
+import re
+
+import pytest
+from charged_runs import exported
+from shallow_water_runs import failed, note
+from stream_program import mpirun, on_a_device, one_error
+
+pytestmark = pytest.mark.programs
+
+FULL = pytest.mark.full
+ONCE = ("--warmup", 0, "--repetitions", 1)
+SHORT = ("--columns", 64, "--rows", 48, "--steps", 25, *ONCE)
+EXACT = ("--exact", "true")
+BENCHMARKS = ("lbm", "tsunami")
+KINDS = ("1d", "2d")
+CREDIT_LINKS = ("--flow", "credit-link")
+
+
+@pytest.fixture(scope="module")
+def boards(tmp_path_factory):
+    """Options of a cascade through boards of a system."""
+    folder = tmp_path_factory.mktemp("systems")
+
+    def options(system="noctua1"):
+        return ("--variant", "dataflow", "--transport", "channels", "--system", exported(folder, system))
+
+    return options
+
+
+@pytest.fixture(scope="module", params=BENCHMARKS)
+def program(request, tmp_path_factory):
+    return on_a_device(tmp_path_factory, request.param)
+
+
+def digest(done):
+    return note(done, "digest of the cells: ([0-9a-f]{16})")[1]
+
+
+def ratio_of(done):
+    """Bytes of cells by those on links, as printed beside both."""
+    said = note(done, r"compression \dd, emulated: ratio ([\d.]+), (\d+) bytes over links as (\d+); ")
+    assert float(said[1]) == pytest.approx(int(said[2]) / int(said[3]), rel=1e-4)
+    return float(said[1])
+
+
+# 25 steps: a multiple of none of these passes. Two frames and more go over each link.
+RINGS = [(2, 2, 1), (4, 1, 2), (3, 2, 4), (8, 2, 1), (4, 1, 4), (2, 2, 2)]
+
+
+@pytest.mark.parametrize(
+    "ranks, cascaded, pipelines",
+    [*RINGS[:2], *(pytest.param(*ring, marks=FULL) for ring in RINGS[2:])],
+)
+def test_compressed_links_give_the_same_bits(program, boards, ranks, cascaded, pipelines):
+    of_usual = digest(program.valid(*SHORT, *EXACT))
+    words = ("--ranks", ranks, "--cascaded", cascaded, "--pipelines", pipelines)
+    for kind, flow in (("1d", ()), ("2d", CREDIT_LINKS), ("1d", CREDIT_LINKS), ("2d", ())):
+        done = program.valid(*SHORT, *EXACT, *boards(), *words, *flow, "--compression", kind)
+        assert digest(done) == of_usual, (kind, flow)
+        assert ratio_of(done) > 1.2
+
+
+@pytest.mark.parametrize("pipelines", [2, *(pytest.param(n, marks=FULL) for n in (1, 4))])
+def test_compressed_frames_over_switches_give_the_same_bits(program, boards, pipelines):
+    words = ("--ranks", 4, "--cascaded", 1, "--pipelines", pipelines, "--compression", "2d")
+    done = program.valid(*SHORT, *EXACT, *boards("leaf_spine"), *words)
+    assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+
+
+def test_flits_of_a_link_that_says_its_rate_alone(program, boards):
+    words = ("--ranks", 2, "--cascaded", 1, "--compression", "2d", "--pipelines", 1)
+    done = program.valid(*SHORT, *EXACT, *boards("arria10_ring"), *words)
+    assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+
+
+@FULL
+def test_processes_compress_alike(program, boards):
+    words = (*SHORT, *EXACT, *boards(), "--compression", "2d")
+    done = program.valid(*words, launcher=mpirun(3))
+    threads = program.valid(*words, "--ranks", 3)
+    assert digest(done) == digest(threads)
+    # Some steps are made again, and which is drawn.
+    assert ratio_of(done) == pytest.approx(ratio_of(threads), rel=0.02)
+
+
+def test_a_board_alone_has_no_link(program, boards):
+    done = program.valid(*SHORT, *EXACT, *boards(), "--compression", "1d")
+    assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+    assert not any("compression" in one for one in done.document["notes"])
+
+
+# Faults ---------------------------------------------------------------------------------------------------
+
+FAULTS = ("flipped", "lost", "swapped", "blank", "late", "dead", "half")
+
+
+@pytest.mark.parametrize("kind", [*FAULTS[:2], *(pytest.param(one, marks=FULL) for one in FAULTS[2:])])
+@pytest.mark.parametrize("compression", ["2d", pytest.param("1d", marks=FULL)])
+@pytest.mark.parametrize("flow", [(), CREDIT_LINKS])
+def test_wrong_flits_are_found(program, boards, compression, kind, flow):
+    words = (*SHORT, *boards(), "--ranks", 3, *flow, "--compression", compression)
+    done = program.run(*words, "--inject-fault", f"{kind}@1")
+    assert done.code == 1, done.errors
+    if done.document is None:
+        one_error(done, (1,))
+    else:
+        assert "halos" in failed(done)
+    if kind == "lost":
+        assert "what came over a link is not as it was compressed: " in done.errors
+
+
+# Only time ------------------------------------------------------------------------------------------------
+
+
+def test_only_time_needs_a_ratio_and_says_it(program, boards):
+    words = (*SHORT, *boards(), "--ranks", 2, "--timing-only")
+    compressed = (*words, "--compression", "2d")
+    error = one_error(program.run(*compressed))
+    assert "--timing-only has no bits" in error and "--compression-ratio" in error
+    done = program.run(*compressed, "--compression-ratio", 2.5)
+    assert done.code == 0, done.errors
+    said = note(done, r"compression 2d, as given: ratio ([\d.]+), (\d+) bytes over links as (\d+); ")
+    assert float(said[1]) == pytest.approx(2.5, rel=0.01)
+
+
+BAD = {
+    "a ratio of nothing": (("--compression-ratio", 2), "without compression"),
+    "a ratio beside bits": (("--compression", "1d", "--compression-ratio", 2), "of a run with bits"),
+    "many lanes": (("--compression", "1d", "--pipelines", 8), "up to 4 cells a cycle, and not 8"),
+    "another one": (("--compression", "3d"), "none, 1d, 2d"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_input_gets_one_line(program, boards, name):
+    words, said = BAD[name]
+    done = program.run(*SHORT, *boards(), "--ranks", 2, *words)
+    assert done.code == 2
+    assert re.search(said, one_error(done))
