@@ -4,9 +4,10 @@ as the thesis says."""
 from dataclasses import replace
 
 import pytest
+from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.models import MissingValue, _cascade, lbm
-from fabricmark.models._cascade import LINK, MEMORY, PIPELINES, START, Cascade
+from fabricmark.models._cascade import COMPRESSORS, LINK, MEMORY, PIPELINES, START, Cascade
 
 LONG, SHORT = 2581 * 2879, 116104  # cells of the thesis' grids of the tsunami
 FLOW = 720 * 240
@@ -64,6 +65,39 @@ def test_compression_makes_links_faster_and_the_way_longer():
     assert plain.stall == pytest.approx(2 / 7) and packed.stall == 0
     assert packed.latency == plain.latency + 16 * 20
     assert replace(packed, boards=1).latency == plain.depth
+
+
+def test_a_compression_is_that_of_the_parameters_and_needs_a_ratio():
+    described = systems.load("leaf_spine", "fitted")
+    bitstream = described.bitstream("lbm", "channels", pipelines=1)
+    board, network = described.board_with(bitstream, 4), described.networks["channels"]
+
+    def made(boards=4, **more):
+        parameters = {**bitstream.parameters, **more}
+        return _cascade.of_design(parameters, FLOW, boards, board, network, bitstream)
+
+    plain, packed = made(compression="none"), made(compression="2d", compression_ratio=2.5)
+    assert plain.link == pytest.approx(4.41e9 * 40 / 64)  # two flits of 32 B carry a cell of 40 B
+    assert (packed.link, packed.ratio) == (4.41e9, 2.5)  # no gaps
+    assert packed.latency == plain.latency + 4 * 20
+    assert packed.supplies[COMPRESSORS] == 2.5 * 64 * 175e6
+    for missing in ({}, {"compression_ratio": 0.0}):
+        with pytest.raises(MissingValue, match="compression_ratio"):
+            made(compression="1d", **missing)
+        assert made(1, compression="1d", **missing).stall == 0  # no link
+
+
+def test_a_compressor_that_makes_too_little_is_what_is_waited_for():
+    made = Cascade(4, 1, 2, 175e6, 40, 470, FLOW, 40e9, 20e9, ratio=2, codec_cycles=20, codec_bytes=64)
+    assert made.stall == pytest.approx(1 - 2 * 64 * 175e6 / 28e9) and made.bottleneck == COMPRESSORS
+    assert replace(made, ratio=2.5).stall == 0
+
+
+def test_both_languages_have_the_same_cycles_of_the_codec():
+    text = (REPOSITORY / "src" / "stencil" / "compression.hpp").read_text()
+    assert f"double kCodecCycles = {_cascade.CODEC_CYCLES};" in text
+    text = (REPOSITORY / "src" / "stencil" / "compressed_link.hpp").read_text()
+    assert f"kWide = {_cascade.CODEC_BYTES};" in text
 
 
 def test_the_memory_is_a_limit_of_a_board_alone():

@@ -1,6 +1,9 @@
 """Rings of boards whose links carry compressed cells: the same bits, faults of links, what is refused."""
 
+import json
 import re
+from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 from charged_runs import exported
@@ -89,6 +92,86 @@ def test_a_board_alone_has_no_link(program, boards):
     done = program.valid(*SHORT, *EXACT, *boards(), "--compression", "1d")
     assert digest(done) == digest(program.valid(*SHORT, *EXACT))
     assert not any("compression" in one for one in done.document["notes"])
+
+
+# The gain law ---------------------------------------------------------------------------------------------
+
+LAW = (
+    r"the gain law has ([\d.e+]+) cycles of the fullest link for (\d+) passes of (\d+) words, "
+    r"([\d.e+]+) in their order, the clock ([\d.e+]+) of all; a FIFO of (\d+) flits"
+)
+
+
+@dataclass(frozen=True)
+class Gain:
+    """What a run prints of its passes [cycles], and the start of all its pipelines and links."""
+
+    law: float
+    passes: float
+    words: float
+    in_order: float
+    clock: float
+    elastic: float
+    start: float
+
+    @classmethod
+    def of(cls, done, system, ranks):
+        said = map(float, note(done, LAW).groups())
+        depth = float(note(done, r"([\d.]+) cycles through each")[1])
+        document = json.loads(Path(system).read_text())
+        [network] = [one for one in document["networks"] if one["id"] == "520n_serial_40g"]
+        flies = network["values"]["latency_seconds"]["value"] * network["values"]["clock_hz"]["value"]
+        return cls(*said, ranks * (depth + flies + 20))
+
+
+TALL = ("--columns", 64, "--rows", 1500, "--cascaded", 1, *ONCE)
+
+
+@pytest.mark.parametrize("flow", [(), CREDIT_LINKS])
+@pytest.mark.parametrize(
+    "benchmark, pipelines, ranks, kind, is_slow",
+    [
+        ("tsunami", 4, 2, "2d", True),  # links are slower than cells
+        ("tsunami", 2, 2, "1d", False),
+        pytest.param("tsunami", 4, 4, "1d", True, marks=FULL),
+        pytest.param("tsunami", 1, 2, "1d", False, marks=FULL),
+        pytest.param("lbm", 4, 4, "2d", False, marks=FULL),
+    ],
+)
+def test_the_clock_follows_the_gain_law(
+    tmp_path_factory, boards, benchmark, pipelines, ranks, kind, is_slow, flow
+):
+    """Within 2 % where the FIFO of two packets holds what comes faster for a while; without it, not."""
+    program = on_a_device(tmp_path_factory, benchmark)
+    words = (*TALL, *boards(), "--steps", 2 * ranks, "--ranks", ranks, *flow, "--compression", kind)
+    done = program.valid(*words, "--pipelines", pipelines)
+    made = Gain.of(done, boards()[-1], ranks)
+    assert made.words == 64 * 1500 / pipelines
+    assert (made.law > 1.02 * made.passes * made.words) == is_slow
+    assert made.in_order >= made.law
+    expected = made.in_order + made.passes * made.start
+    assert made.clock == pytest.approx(expected, rel=0.02)
+    print(
+        f"the clock: {made.clock / made.law - 1:.2%} of the law, {made.clock / expected - 1:.2%} with starts"
+    )
+
+
+def test_a_link_without_a_fifo_is_slower_than_the_law(tmp_path_factory, boards):
+    program = on_a_device(tmp_path_factory, "tsunami")
+    words = (*TALL, *boards(), "--steps", 4, "--ranks", 2, "--compression", "2d", "--pipelines", 4)
+    made = Gain.of(program.valid(*words, "--elastic-flits", 1), boards()[-1], 2)
+    assert made.clock > 1.1 * (made.in_order + made.passes * made.start)
+
+
+def test_with_a_ratio_the_law_is_that_of_even_cells(program, boards):
+    words = ("--ranks", 2, "--timing-only", "--compression", "2d", "--compression-ratio", 1.25)
+    done = program.run(*TALL, *boards(), "--steps", 2, "--pipelines", 4, *words)
+    assert done.code == 0, done.errors
+    made = Gain.of(done, boards()[-1], 2)
+    bytes_of_cell = {"lbm": 40, "tsunami": 28}[done.document["run"]["benchmark"]]
+    even = 4 * bytes_of_cell / 1.25 / 32  # cycles of a word on links of 32 bytes
+    assert made.law == pytest.approx(made.words * even, rel=0.002)
+    assert made.clock == pytest.approx(made.law + made.start, rel=0.02)
 
 
 # Faults ---------------------------------------------------------------------------------------------------

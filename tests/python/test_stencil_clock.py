@@ -22,13 +22,13 @@ def full(*row):
     return pytest.param(*row, marks=pytest.mark.full)
 
 
-def described(folder, named, bitstream, cells, boards):
+def described(folder, named, bitstream, cells, boards, more=()):
     """(the cascade of the equation, the exported system with as many boards, seconds of a start)"""
     name, profile = named
     system = systems.load(name, profile)
     chosen = bitstream_of(system, bitstream)
     made = _cascade.of_design(
-        chosen.parameters,
+        {**chosen.parameters, **dict(more)},
         cells,
         boards,
         system.board_with(chosen, boards),
@@ -63,19 +63,49 @@ def described(folder, named, bitstream, cells, boards):
 )
 def test_the_clock_is_as_the_equation(tmp_path_factory, bitstream, grid, system, boards):
     """But for the latency of links, which the equation stretches too where cells are waited for."""
+    compare(tmp_path_factory, bitstream, grid, system, boards)
+
+
+def compare(tmp_path_factory, bitstream, grid, system, boards, more=()):
+    """`more`: parameters of the build by name."""
     benchmark, cells = bitstream.split("_")[0], grid[0] * grid[1]
     named = f"de5a_net_stream/{bitstream}"
-    made, file, start = described(tmp_path_factory.mktemp("system"), system, named, cells, boards)
+    made, file, start = described(tmp_path_factory.mktemp("system"), system, named, cells, boards, more)
     steps = made.cascaded * boards
     done = on_a_device(tmp_path_factory, benchmark).run(
         "--timing-only", "--system", file, "--bitstream-id", named, "--ranks", boards,
-        "--columns", grid[0], "--rows", grid[1], "--steps", steps, timeout=120,
+        "--columns", grid[0], "--rows", grid[1], "--steps", steps,
+        *(word for name, value in more for word in ("--" + name.replace("_", "-"), value)), timeout=120,
     )  # fmt: skip
     assert done.code == 0, done.errors
     [rate] = [one["best"] for one in done.document["measurements"] if one["name"] == "cell_steps"]
     seconds = cells * steps / (rate * 1e6) - start
     of_equation = cells * steps / made.rate
-    flies = 0 if boards == 1 else boards * made.link_cycles
+    flies = 0 if boards == 1 else boards * (made.link_cycles + made.codec_cycles)
     unstretched = of_equation - flies * made.stall / (1 - made.stall) / made.hz
     print(f"{seconds / of_equation - 1:.2%} of eq. 3.8, {seconds / unstretched - 1:.2%} but for links")
     assert seconds == pytest.approx(unstretched, rel=0.02)
+
+
+LONG = (720, 1920)
+TALL = (2582, 512)
+
+
+@pytest.mark.parametrize(
+    "bitstream, grid, system, boards, ratio",
+    [
+        ("lbm_2", FLOW, RING, 4, 2.3),  # the pipelines alone count
+        ("lbm_4", LONG, RING, 2, 2.0),  # the links
+        ("tsunami_wide", TALL, SWITCHES, 2, 2.4),
+        *(full(bits, LONG, RING, boards, 2.6) for bits in ("lbm", "lbm_2", "lbm_4") for boards in (2, 8)),
+        full("lbm_4", LONG, RING, 8, 2.0),
+        full("lbm_4", LONG, SWITCHES, 4, 2.0),
+        full("tsunami_wide", WIDE, RING, 8, 1.2),
+        full("tsunami_wide", WIDE, SWITCHES, 4, 2.4),
+    ],
+)
+def test_the_clock_of_compressed_cells_is_as_the_equation(
+    tmp_path_factory, bitstream, grid, system, boards, ratio
+):
+    more = (("compression", "2d"), ("compression_ratio", ratio))
+    compare(tmp_path_factory, bitstream, grid, system, boards, more)

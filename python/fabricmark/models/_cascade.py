@@ -6,6 +6,7 @@ stream through it (Mondigo 2020, sections 3.2 and 3.3).
     P       = n m M F O (1 - r_stall) / (1 + M (m D_pipe + D_link + D_comp) / C)        eq. 3.8
 
 C: ceil(N / n) words of N cells. A single board has no link: neither its bandwidth nor its latency counts.
+r: bytes of cells by those on a link; without compression it is 1 and D_comp is 0.
 Eq. 3.1 lacks the division as it is printed; only with it the printed stalls follow.
 """
 
@@ -26,9 +27,13 @@ INPUTS = (
 )  # fmt: skip
 STEPS = {"operation": "steps"}
 PUBLISHED = {**STEPS, "operations": "as published"}
-LINK, MEMORY, START, PIPELINES = (
-    "bandwidth of links", "memory bandwidth", "start of the pipelines", "pipelines"
+LINK, COMPRESSORS, MEMORY, START, PIPELINES = (
+    "bandwidth of links", "compressors", "memory bandwidth", "start of the pipelines", "pipelines"
 )  # fmt: skip
+NO_COMPRESSION = "none"
+# What a compressor and a decompressor take together, and what a compressor makes in a cycle at most.
+CODEC_CYCLES = 20
+CODEC_BYTES = 64
 
 
 @dataclass(frozen=True)
@@ -37,7 +42,8 @@ class Cascade:
 
     `hz`: F. `cell_bytes`: W of a cell. `depth`: D_pipe [cycles]. `cells`: N of the stream. `memory`: B_mem
     [B/s], at both ends of the ring. Of a link between boards `link`: B_link [B/s], and `link_cycles`: D_link.
-    `ratio`: of the compression, whose both ends take `codec_cycles` D_comp.
+    `ratio`: of the compression, whose both ends take `codec_cycles` D_comp, and which makes up to
+    `codec_bytes` in a cycle.
     """
 
     pipelines: int
@@ -52,6 +58,7 @@ class Cascade:
     link_cycles: float = 0.0
     ratio: float = 1.0
     codec_cycles: float = 0.0
+    codec_bytes: float = inf
 
     @property
     def needed(self) -> float:
@@ -61,8 +68,10 @@ class Cascade:
     @property
     def supplies(self) -> dict[str, float]:
         """What brings cells, each alone [B/s]."""
-        links = {LINK: self.ratio * self.link} if self.boards > 1 else {}
-        return {**links, MEMORY: self.memory}
+        if self.boards == 1:
+            return {MEMORY: self.memory}
+        made = self.ratio * self.codec_bytes * self.hz
+        return {LINK: self.ratio * self.link, COMPRESSORS: made, MEMORY: self.memory}
 
     @property
     def stall(self) -> float:
@@ -124,12 +133,22 @@ def of_design(
         parameters["pipelines"], parameters["cascaded"], boards, hz, bitstream["cell_bytes"],
         bitstream["pipeline_depth"], cells, board["memory.bank_bandwidth"],
     )  # fmt: skip
-    return one if boards == 1 else _linked(one, network, bitstream)
+    return one if boards == 1 else _linked(_compressed(one, parameters), network, bitstream)
+
+
+def _compressed(one: Cascade, parameters: Mapping) -> Cascade:
+    """With what links carry. Raises MissingValue for a compression whose ratio nothing says."""
+    if parameters.get("compression", NO_COMPRESSION) == NO_COMPRESSION:
+        return one
+    ratio = parameters.get("compression_ratio")
+    if not ratio:
+        raise MissingValue("compression_ratio")
+    return replace(one, ratio=ratio, codec_cycles=CODEC_CYCLES, codec_bytes=CODEC_BYTES)
 
 
 def _linked(one: Cascade, network: Network | None, bitstream: Bitstream) -> Cascade:
     """With links: those that the design's figures follow from where it has cables of its own, else the
-    network's, which takes a word of cells in whole flits.
+    network's, which takes a word of cells in whole flits. Compressed cells have no gaps in them.
     """
     if network is None:
         raise MissingValue("network.links.bandwidth")
@@ -138,7 +157,8 @@ def _linked(one: Cascade, network: Network | None, bitstream: Bitstream) -> Casc
         link, cycles = bitstream.get("fitted.link_bandwidth"), bitstream.get("link_cycles")
     if link is None:
         word = one.pipelines * one.cell_bytes
-        width = network.get("links.width") or word
+        width = network.get("links.width") if one.codec_cycles == 0 else None
+        width = width or word
         link = network["links.bandwidth"] * word / (ceil(word / width) * width)
     if cycles is None:
         cycles = round((hop_seconds(network) + mean_spine_seconds(network, one.boards)) * one.hz)
