@@ -21,6 +21,7 @@ from fabricmark.build.command import build
 from fabricmark.codec import command as codec_command
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
+from fabricmark.explore.command import explore
 from fabricmark.grids import command as grids_command
 from fabricmark.inspect.command import inspect
 from fabricmark.measure import (
@@ -518,3 +519,4 @@ app.command("build")(build)
 app.command("inspect")(inspect)
 app.command("validate")(validate)
 app.command("predict")(predict)
+app.command("explore")(explore)

@@ -25,6 +25,7 @@ class Vendor:
 
     `macro`: what its compiler defines; `local_cycles`: of a read and of a write of local memory.
     `register_bytes`, `register_elements`: private arrays up to this are registers, whatever indexes them.
+    `block`: bits that a block of on-chip memory is wide, and words that it is deep: M20K, BRAM36.
     """
 
     name: str
@@ -37,6 +38,16 @@ class Vendor:
     widest_bytes: int
     register_bytes: int
     register_elements: int
+    block: tuple[int, int]
+
+    @property
+    def block_bytes(self) -> int:
+        """Of a block of on-chip memory."""
+        return self.block[0] * self.block[1] // 8
+
+    def in_logic(self, kind: str) -> bool:
+        """Whether additions of numbers of this type take no DSP, but logic."""
+        return self.dsps.get((ADD, kind), 0) == 0
 
 
 VENDORS = {
@@ -51,6 +62,7 @@ VENDORS = {
          (ADD, "half"): 0, (MULTIPLY, "half"): 1},
         # Private arrays of 64 bytes and less become registers (Programming Guide, "Private Memory").
         local_cycles=(4, 1), ports=2, widest_bytes=1 << 30, register_bytes=64, register_elements=0,
+        block=(40, 512),
     ),
     XILINX: Vendor(
         XILINX, "Xilinx", "__xilinx__",
@@ -61,6 +73,7 @@ VENDORS = {
          (ADD, "half"): 2, (MULTIPLY, "half"): 2},
         # Arrays of 4 elements and less are taken apart (UG902, config_array_partition).
         local_cycles=(1, 1), ports=2, widest_bytes=64, register_bytes=0, register_elements=4,
+        block=(72, 512),
     ),
 }  # fmt: skip
 

@@ -122,7 +122,9 @@ def document(design: Design, found: dict[str, list[Kernel]]) -> dict:
 def _of_kernel(design: Design, kernel: Kernel) -> dict:
     """One kernel; files as the sources include them."""
     found = asdict(kernel) | {"copies": view.copies(design, kernel), "arrays": dict(kernel.arrays)}
+    found["by_type"] = dict(kernel.by_type)
     for loop in found["loops"]:
+        loop["by_type"] = dict(loop["by_type"])
         for key in ("file", "reason_file"):
             loop[key] = view.shown_file(loop[key])
     return found

@@ -20,7 +20,8 @@ from fabricmark.inspect.recurrence import Edge, Recurrence
 class Found:
     """An innermost loop. `interval`: cycles from one iteration to the next, at least; `reason`: "" for 1.
 
-    `is_marked`: the source asks for a pipeline here. `reason_file`, `reason_line`: where its cause stands.
+    `by_type`: floating-point operations of an iteration, by the type of their numbers. `is_marked`: the
+    source asks for a pipeline here. `reason_file`, `reason_line`: where its cause stands.
     """
 
     kernel: str
@@ -33,17 +34,20 @@ class Found:
     reason_file: str
     reason_line: int
     operations: str
+    by_type: tuple[tuple[str, int], ...]
     dsps: int
 
 
 @dataclass(frozen=True)
 class Kernel:
-    """An entry point: its loops, its local memory (name and bytes) and the DSPs of its arithmetic."""
+    """An entry point: its loops, its local memory (name and bytes) and the DSPs of its arithmetic, of which
+    `by_type` has the operations, by the type of their numbers."""
 
     name: str
     loops: tuple[Found, ...]
     arrays: tuple[tuple[str, int], ...]
     operations: str
+    by_type: tuple[tuple[str, int], ...]
     dsps: int
 
 
@@ -74,7 +78,7 @@ class _Kernel:
         total = sum(regions, Operations())
         arrays = tuple((one.shown, one.bytes) for one in self.memory.arrays.values() if one.space == LOCAL)
         dsps = operations.dsps(self.vendor, regions)
-        return Kernel(self.function.name, tuple(found), arrays, total.shown(), dsps)
+        return Kernel(self.function.name, tuple(found), arrays, total.shown(), total.by_type(), dsps)
 
     def _innermost(self) -> list[Loop]:
         """Loops that hold no other, but for those that move a window on; in the order of the source."""
@@ -144,7 +148,7 @@ class _Kernel:
             self.function.name, first.file, first.line, last.line,
             self.compiled.is_marked(first.file, first.line), interval, reason,
             at.file if at else first.file, at.line if at else first.line, counted.shown(),
-            operations.dsps(self.vendor, [counted]),
+            counted.by_type(), operations.dsps(self.vendor, [counted]),
         )  # fmt: skip
 
     def _recurrence(

@@ -36,6 +36,13 @@ class Operations:
         total.calls.update(other.calls)
         return total
 
+    def by_type(self) -> tuple[tuple[str, int], ...]:
+        """(type of the numbers, operations on such), without functions of mathematics."""
+        found: Counter = Counter()
+        for (_, kind), number in self.counts.items():
+            found[kind] += number
+        return tuple(found.items())
+
     def shown(self) -> str:
         """`512 multiply + 512 add float`."""
         kinds = list(dict.fromkeys(kind for _, kind in self.counts))

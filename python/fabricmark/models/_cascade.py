@@ -12,7 +12,11 @@ Eq. 3.1 lacks the division as it is printed; only with it the printed stalls fol
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 from math import ceil, inf
+from typing import Any
+
+import numpy as np
 
 from fabricmark.models import Board, Prediction
 from fabricmark.models._missing import MissingValue
@@ -36,6 +40,9 @@ CODEC_CYCLES = 20
 CODEC_BYTES = 64
 
 
+Number = Any  # or an array of NumPy
+
+
 @dataclass(frozen=True)
 class Cascade:
     """`pipelines` n side by side, `cascaded` m behind each other on each of `boards` M.
@@ -43,78 +50,122 @@ class Cascade:
     `hz`: F. `cell_bytes`: W of a cell. `depth`: D_pipe [cycles]. `cells`: N of the stream. `memory`: B_mem
     [B/s], at both ends of the ring. Of a link between boards `link`: B_link [B/s], and `link_cycles`: D_link.
     `ratio`: of the compression, whose both ends take `codec_cycles` D_comp, and which makes up to
-    `codec_bytes` in a cycle.
+    `codec_bytes` in a cycle. All may be arrays that broadcast against each other; only `bottleneck` is of
+    one design.
     """
 
-    pipelines: int
-    cascaded: int
-    boards: int
-    hz: float
-    cell_bytes: float
-    depth: float
-    cells: float
-    memory: float
-    link: float = inf
-    link_cycles: float = 0.0
-    ratio: float = 1.0
-    codec_cycles: float = 0.0
-    codec_bytes: float = inf
+    pipelines: Number
+    cascaded: Number
+    boards: Number
+    hz: Number
+    cell_bytes: Number
+    depth: Number
+    cells: Number
+    memory: Number
+    link: Number = inf
+    link_cycles: Number = 0.0
+    ratio: Number = 1.0
+    codec_cycles: Number = 0.0
+    codec_bytes: Number = inf
 
     @property
-    def needed(self) -> float:
+    def needed(self) -> Number:
         """What the pipelines take at their full speed [B/s]: b."""
         return self.pipelines * self.cell_bytes * self.hz
 
     @property
-    def supplies(self) -> dict[str, float]:
-        """What brings cells, each alone [B/s]."""
-        if self.boards == 1:
-            return {MEMORY: self.memory}
+    def supplies(self) -> dict[str, Number]:
+        """What brings cells, each alone [B/s]; a board alone has no link that could hold it up."""
         made = self.ratio * self.codec_bytes * self.hz
-        return {LINK: self.ratio * self.link, COMPRESSORS: made, MEMORY: self.memory}
+        return {
+            LINK: np.where(self.boards > 1, self.ratio * self.link, inf),
+            COMPRESSORS: np.where(self.boards > 1, made, inf),
+            MEMORY: self.memory,
+        }
 
     @property
-    def stall(self) -> float:
+    def stall(self) -> Number:
         """Share of the cycles in which pipelines wait for cells: r_stall."""
-        return 1 - min(self.needed, *self.supplies.values()) / self.needed
+        least = reduce(np.minimum, self.supplies.values())
+        return 1 - np.minimum(self.needed, least) / self.needed
 
     @property
-    def words(self) -> int:
+    def words(self) -> Number:
         """Of the stream: C."""
-        return ceil(self.cells / self.pipelines)
+        return -(-self.cells // self.pipelines)
 
     @property
-    def latency(self) -> float:
+    def latency(self) -> Number:
         """Cycles from the first word that leaves the memory to the first one that is back."""
-        way = self.link_cycles + self.codec_cycles if self.boards > 1 else 0.0
+        way = np.where(self.boards > 1, self.link_cycles + self.codec_cycles, 0.0)
         return self.boards * (self.cascaded * self.depth + way)
 
     @property
-    def peak(self) -> float:
+    def peak(self) -> Number:
         """Steps of a cell a second, were no cycle lost."""
         return self.pipelines * self.cascaded * self.boards * self.hz
 
     @property
-    def share(self) -> float:
+    def share(self) -> Number:
         """Of the peak."""
         return (1 - self.stall) / (1 + self.latency / self.words)
 
     @property
-    def rate(self) -> float:
+    def rate(self) -> Number:
         """Steps of a cell a second; times the operations of one: eq. 3.8."""
         return self.peak * self.share
 
     @property
-    def parallel_efficiency(self) -> float:
+    def parallel_efficiency(self) -> Number:
         """The rate by that of as many boards alone."""
         return self.rate / (self.boards * replace(self, boards=1).rate)
 
     @property
+    def start(self) -> Number:
+        """Share of the cycles with cells, and without waiting for them, in which pipelines fill."""
+        return self.latency / (self.latency + self.words)
+
+    @property
+    def costliest(self) -> str:
+        """What most of the lost cycles go to, however few: waiting for cells, or the pipelines' start."""
+        if self.stall > self.start:
+            return min(self.supplies, key=self.supplies.__getitem__)
+        return START
+
+    @property
     def bottleneck(self) -> str:
         """What costs most: waiting for cells, or the pipelines' start in each pass; or nothing much."""
-        if self.stall > 0 and self.stall >= self.latency / (self.latency + self.words):
+        if self.stall > 0 and self.stall >= self.start:
             return min(self.supplies, key=self.supplies.__getitem__)
         return START if self.share < 0.5 else PIPELINES
+
+
+@dataclass(frozen=True)
+class Depth:
+    """How deep a pipeline is [cycles]: the rows that it keeps, of which n cells come in a cycle, and its
+    arithmetic. `rows`: that it keeps. `arithmetic`: by n of what was built; `usual`: of other n.
+    """
+
+    rows: int
+    arithmetic: Mapping[int, float]
+    usual: float
+
+    def of(self, pipelines: int, row_cells):
+        """D_pipe for rows of so many cells, a number or an array."""
+        return self.rows * row_cells / pipelines + self.arithmetic.get(pipelines, self.usual)
+
+
+def depth_of(built: Mapping[int, float], row_cells: int) -> Depth:
+    """From the depths of what was built, by its n, for rows of so many cells: what falls with n is the rows.
+
+    A single one does not say how many rows it keeps: it is taken for one, as the kernels of this project do.
+    """
+    slope = row_cells
+    if len(built) > 1:
+        slope = np.polyfit([1 / n for n in built], list(built.values()), 1)[0]
+    rows = max(round(slope / row_cells), 1)
+    arithmetic = {n: depth - rows * row_cells / n for n, depth in built.items()}
+    return Depth(rows, arithmetic, sum(arithmetic.values()) / len(arithmetic))
 
 
 def of_design(
@@ -133,7 +184,7 @@ def of_design(
         parameters["pipelines"], parameters["cascaded"], boards, hz, bitstream["cell_bytes"],
         bitstream["pipeline_depth"], cells, board["memory.bank_bandwidth"],
     )  # fmt: skip
-    return one if boards == 1 else _linked(_compressed(one, parameters), network, bitstream)
+    return one if boards == 1 else linked(_compressed(one, parameters), network, bitstream)
 
 
 def _compressed(one: Cascade, parameters: Mapping) -> Cascade:
@@ -146,14 +197,14 @@ def _compressed(one: Cascade, parameters: Mapping) -> Cascade:
     return replace(one, ratio=ratio, codec_cycles=CODEC_CYCLES, codec_bytes=CODEC_BYTES)
 
 
-def _linked(one: Cascade, network: Network | None, bitstream: Bitstream) -> Cascade:
+def linked(one: Cascade, network: Network | None, bitstream: Bitstream | None) -> Cascade:
     """With links: those that the design's figures follow from where it has cables of its own, else the
     network's, which takes a word of cells in whole flits. Compressed cells have no gaps in them.
     """
     if network is None:
         raise MissingValue("network.links.bandwidth")
     link = cycles = None
-    if network.kind == DIRECT:
+    if network.kind == DIRECT and bitstream is not None:
         link, cycles = bitstream.get("fitted.link_bandwidth"), bitstream.get("link_cycles")
     if link is None:
         word = one.pipelines * one.cell_bytes

@@ -1,0 +1,103 @@
+"""The command `fabricmark explore`."""
+
+import json
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabricmark import systems
+from fabricmark.base import choices, kernels, paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.explore import budget as budgets
+from fabricmark.explore import elements, stencils, view
+from fabricmark.explore.cascades import Problem
+from fabricmark.predict import options
+from fabricmark.systems import choice
+
+RESOURCES = "resources"
+GRID = re.compile(r"([0-9]{1,7})x([0-9]{1,7})")
+HELP = {
+    "grid": "Columns and rows of the grid, as 2581x2879 (default: the benchmark's on boards).",
+    "devices": "Numbers of boards: 16, 1,4,16 or 1..64 (default: all that the system has).",
+    "set": f"Fix one of {', '.join(stencils.SETTABLE)}; may be repeated.",
+    "budget": "devices=8, watts=400, price=FILE of yours; with commas, or repeated.",
+    "by": "What the best design has least of.",
+}
+
+
+def explore(
+    name: Annotated[
+        str, choices.benchmark("A benchmark, or resources: how designs are estimated.", RESOURCES)
+    ],
+    system: Annotated[
+        str | None,
+        typer.Option(
+            autocompletion=choices.completed(systems.names),
+            help="A name of `fabricmark systems list`, or a file.",
+        ),
+    ] = None,
+    grid: Annotated[str | None, typer.Option(metavar="CxR", help=HELP["grid"])] = None,
+    steps: Annotated[int | None, typer.Option(min=1, help="Steps of time.")] = None,
+    devices: Annotated[str | None, typer.Option(help=HELP["devices"])] = None,
+    given: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
+    budget: Annotated[list[str] | None, typer.Option(help=HELP["budget"])] = None,
+    by: Annotated[str, choices.one_of(stencils.BY, HELP["by"])] = stencils.TIME,
+    top: Annotated[int, typer.Option(min=1, help="How many designs are shown.")] = 10,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
+    bitstream_id: Annotated[
+        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
+    ] = None,
+    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    json_file: Annotated[
+        Path | None, typer.Option("--json", metavar="FILE|-", help="Write all of the Pareto set as JSON.")
+    ] = None,
+) -> None:
+    """Explore designs of a described system: which fit, the best of them, and why the next is no better."""
+    if name == RESOURCES:
+        view.show_resources()
+        return
+    kernels.check_benchmark(name)
+    if system is None:
+        raise FabricmarkError(f"nothing says on which system {name} is explored", "give --system")
+    if by not in stencils.BY:
+        raise FabricmarkError(f"there is no --by {by}", f"use {', '.join(stencils.BY)}")
+    wanted = choice.Wanted(system, board, bitstream_id, transport, profile)
+    if not stencils.is_one(name):
+        stencil = [one for one in kernels.benchmark_names() if stencils.is_one(one)]
+        raise FabricmarkError(f"{name} is no stencil", f"explore one of {', '.join(stencil)}")
+    counts = None if devices is None else options.device_counts(devices, name)
+    asked = stencils.Asked(name, wanted, _problem(name, grid, steps), counts, _fixed(given or []))
+    own = systems.load(system, profile, board).board_id
+    spent = budgets.parse(budget or [], own, name)
+    answer = stencils.explore(asked, spent, by)
+    view.show(answer, spent, top)
+    if json_file is not None:
+        paths.write_atomically(json_file, json.dumps(view.document(answer, spent), indent=1) + "\n")
+
+
+def _problem(name: str, grid: str | None, steps: int | None) -> Problem:
+    """The grid that is given, else the benchmark's on boards. Raises FabricmarkError (2)."""
+    if grid is None:
+        columns, rows = elements.usual(name, "columns"), elements.usual(name, "rows")
+    else:
+        match = GRID.fullmatch(grid)
+        if match is None or not int(match[1]) or not int(match[2]):
+            raise FabricmarkError(f"--grid {grid}: no columns and rows", "write --grid 2581x2879")
+        columns, rows = int(match[1]), int(match[2])
+    settings = {"columns": columns, "rows": rows, "steps": steps or elements.usual(name, "steps")}
+    kernels.ask([kernels.settings(name, settings)])  # refuses what programs would refuse
+    return Problem(**settings)
+
+
+def _fixed(words: Sequence[str]) -> dict[str, str]:
+    found = options.settings(words)
+    for name in found:
+        if name not in stencils.SETTABLE:
+            raise FabricmarkError(
+                f"--set {name}: explore does not vary it", f"use one of {', '.join(stencils.SETTABLE)}"
+            )
+    return found

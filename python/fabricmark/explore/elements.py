@@ -1,0 +1,274 @@
+"""What a stage of a cascade and the links between boards are made of, from a described system.
+
+Clock, bytes of a cell and depth are those of a published design of the same benchmark where the system has
+one. The arithmetic of its element is that of its authors: their count of operations, at as many DSPs and as
+much logic an operation as `inspect` and the fitted factors say of this project's kernel. Links and buffers
+are counted by yosys (rtl/resources.toml).
+"""
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from fabricmark.base import kernels, paths
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.build.design import resolve
+from fabricmark.explore import area
+from fabricmark.inspect.chips import INTEL, VENDORS
+from fabricmark.inspect.command import inspect_design
+from fabricmark.models import _cascade
+from fabricmark.models._cascade import Cascade, Depth
+from fabricmark.models._credit_link import CreditLink, efficiency
+from fabricmark.models._network import hop_seconds, mean_spine_seconds
+from fabricmark.models.machine import DIRECT, Bitstream, Network
+from fabricmark.predict import credit_link
+from fabricmark.systems import System, files
+
+VARIANT = "dataflow"
+CODEC_CYCLES = 20  # D_comp of both ends (Mondigo 2020, section 3.1), as rtl/codec has it
+ENDS = 2  # of links a board of a ring has: from the board before and to the next one
+STREAMS = 2  # of cells in the memory of the first board: loaded and stored
+DEFAULT_NAME, PORT = "without payload CRC", "Ethernet port"
+OF_YOSYS = {  # names of cells in rtl/resources.toml, by resource: a lookup table is taken for a whole module
+    "ALUT": "logic", "LUT": "logic", "FF": "registers", "M10K": "bram", "RAMB36": "bram",
+}  # fmt: skip
+FAMILIES = {INTEL: "intel_alm"}
+OTHER_FAMILY = "xcup"
+
+
+@dataclass(frozen=True)
+class Links:
+    """Links of a board with packets of so many flits and receive buffers so deep.
+
+    `network`: None for boards alone. `bitstream`: whose figures may say the links' rate and latency. `usual`:
+    the link that these are of. `cells`: resources of an end.
+    """
+
+    packet: int
+    depth: int
+    network: Network | None
+    bitstream: Bitstream | None
+    hz: float
+    cell_bytes: float
+    usual: CreditLink
+    cells: Mapping[str, float]
+    ports: float | None
+    switched: bool = False
+
+    @cached_property
+    def _latencies(self) -> dict[int, int]:
+        return {}
+
+    def latency(self, boards: int) -> int:
+        """From a board to the next one [cycles], without packets."""
+        if self.network is None:
+            return 0
+        if self.network.kind == DIRECT:
+            boards = ENDS  # cables are the same between any of them
+        if boards not in self._latencies:
+            seconds = hop_seconds(self.network) + mean_spine_seconds(self.network, boards)
+            self._latencies[boards] = round(seconds * self.hz)
+        return self._latencies[boards]
+
+    @cached_property
+    def _laws(self) -> dict[int, CreditLink]:
+        return {}
+
+    def law(self, boards: int) -> CreditLink:
+        """The credit link between two neighbours of so many boards."""
+        latency = self.latency(boards)
+        if latency not in self._laws:
+            interval = max(min(self.packet, latency), 1)
+            self._laws[latency] = replace(
+                self.usual, latency=latency, packet=self.packet, receive_depth=self.depth,
+                credit_interval=interval,
+            )  # fmt: skip
+        return self._laws[latency]
+
+    def is_short(self, boards: int) -> bool:
+        """Whether the receive buffer is less deep than the full rate needs (the law of _credit_link.py)."""
+        return self.network is not None and self.depth < self.law(boards).depth_for_full_rate
+
+    @property
+    def ports_short(self) -> int:
+        """Ports that a board has less than its links need."""
+        wanted = 0 if self.network is None else int(self.network.get("links.count") or 1)
+        return 0 if self.ports is None else max(wanted - int(self.ports), 0)
+
+    @cached_property
+    def _made(self) -> dict[tuple[int, int], tuple[float, float]]:
+        return {}
+
+    def _of_network(self, boards: int, pipelines: int) -> tuple[float, float]:
+        """(B_link [B/s], D_link [cycles]) of the design's or the network's figures, for so many boards."""
+        place = (pipelines, self.latency(boards))
+        if place not in self._made:
+            one = Cascade(pipelines, 1, max(boards, ENDS), self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
+            one = _cascade.linked(one, self.network, self.bitstream)
+            self._made[place] = (float(one.link), float(one.link_cycles))
+        return self._made[place]
+
+    def bandwidth_of(self, boards: int, pipelines: int) -> float:
+        """B_link [B/s]: the known one, of which packets of another length leave another share."""
+        if boards == 1 or self.network is None:
+            return np.inf
+        known = efficiency(self.usual.packet, self.usual.overhead)
+        share = efficiency(self.packet, self.usual.overhead) / known
+        return self._of_network(boards, pipelines)[0] * share
+
+    def cycles_of(self, boards: int) -> float:
+        """D_link [cycles]: a packet is stored whole before it leaves (eq. 2.2)."""
+        if boards == 1 or self.network is None:
+            return 0.0
+        return self._of_network(boards, 1)[1] + self.packet - self.usual.packet
+
+    def __str__(self) -> str:
+        return f"D {self.packet}, RX {self.depth}"
+
+
+@dataclass(frozen=True)
+class Element:
+    """A stage of one pipeline. `arithmetic`: amounts of area.py. `dsps`: as inspect counts them.
+
+    `codec_cycles`: of compression. `is_published`: the clock, cell and depth are those of a published design.
+    """
+
+    hz: float
+    cell_bytes: float
+    depth: Depth
+    vendor: str
+    arithmetic: Mapping[str, float]
+    codec_cycles: float = float(CODEC_CYCLES)
+    is_published: bool = True
+
+    def needs(self, of) -> dict[str, np.ndarray]:
+        """By resource, of all designs of an exploration: stages, the rows that they keep, and the links."""
+        space = of.space
+        pipelines, cascaded = (space.along(name, getattr(space, name)) for name in ("pipelines", "cascaded"))
+        kept = space.over(
+            ("pipelines", "orientation"),
+            lambda n, way: area.blocks_of_rows(
+                VENDORS[self.vendor], n * self.cell_bytes,
+                self.depth.rows * -(-of.problem.row_cells(way) // n),
+            ),
+        )  # fmt: skip
+        stages = pipelines * cascaded
+        amounts = {name: stages * number for name, number in self.arithmetic.items()}
+        amounts |= {area.SHELL: 1.0, area.UNITS: float(STREAMS), area.BLOCKS: cascaded * kept}
+        found = area.estimates(amounts, self.vendor)
+        several = space.along("boards", space.boards) > 1
+        for name in found:
+            ends = space.along("link", [ENDS * one.cells.get(name, 0.0) for one in space.links])
+            found[name] = found[name] + several * ends
+        return found
+
+
+def element_of(benchmark: str, system: System, built: Sequence[Bitstream], row_cells: int) -> Element:
+    """From the published designs of a benchmark on a board. `row_cells`: of the rows that these had."""
+    first = built[0]
+    vendor = area.vendor_of(board_resources(system), system.board_id)
+    depths = {_count(one, "pipelines"): one["pipeline_depth"] for one in built}
+    operations = first.get("fitted.element_operations")
+    return Element(
+        first["clock"], first["cell_bytes"], _cascade.depth_of(depths, row_cells), vendor,
+        arithmetic_of(benchmark, vendor, operations),
+    )  # fmt: skip
+
+
+def arithmetic_of(benchmark: str, vendor: str, operations: float | None) -> dict[str, float]:
+    """Amounts of a pipeline's stage. `operations`: its authors' count; None: this project's kernel."""
+    design = resolve(benchmark, "base", None, None, {"pipelines": "1"})
+    loops = [loop for kernel in inspect_design(design, vendor) for loop in kernel.loops if loop.is_marked]
+    if not loops:
+        raise FabricmarkError(f"{benchmark} has no pipelined loop", "explore a stencil with a base kernel")
+    loop = max(loops, key=lambda one: one.dsps)
+    found = dict.fromkeys((area.OPERATIONS, area.BITS, area.LOGIC_BITS), 0.0)
+    for kind, number in loop.by_type:
+        area.add(found, VENDORS[vendor], kind, number)
+    found[area.DSPS] = float(loop.dsps)
+    counted = sum(number for _, number in loop.by_type)
+    scale = 1.0 if operations is None else operations / counted
+    return {name: number * scale for name, number in found.items()}
+
+
+def board_resources(system: System) -> dict[str, float]:
+    """Of the board alone."""
+    from fabricmark.predict import feasible
+
+    return feasible.resources(system.parts[""])
+
+
+@dataclass(frozen=True)
+class LinkTable:
+    """What yosys counts of an end of a link, for one vendor's cells."""
+
+    vendor: str
+
+    @cached_property
+    def known(self) -> dict[tuple[int, int], dict[str, float]]:
+        """By packet and receive depth [flits]."""
+        said = files.parse(paths.root() / "rtl" / "resources.toml")
+        family = FAMILIES.get(self.vendor, OTHER_FAMILY)
+        usual = credit_link.USUAL
+        found = {}
+        for name, cells in said.items():
+            if not name.startswith(family) or DEFAULT_NAME not in name:
+                continue
+            sizes = re.search(r"D (\d+), RX (\d+)$", name)
+            place = (int(sizes[1]), int(sizes[2])) if sizes else (usual.packet, usual.receive_depth)
+            found[place] = _by_resource(cells)
+        return found
+
+    @cached_property
+    def port(self) -> dict[str, float]:
+        """An Ethernet port, which each end has over switches."""
+        said = files.parse(paths.root() / "rtl" / "resources.toml")
+        family = FAMILIES.get(self.vendor, OTHER_FAMILY)
+        names = [name for name in said if name.startswith(family) and name.endswith(PORT)]
+        return _by_resource(said[names[0]]) if names else {}
+
+
+def _by_resource(cells: Mapping[str, float]) -> dict[str, float]:
+    found: dict[str, float] = {}
+    for name, number in cells.items():
+        if name in OF_YOSYS:
+            found[OF_YOSYS[name]] = found.get(OF_YOSYS[name], 0.0) + number
+    return found
+
+
+def links_of(
+    network: Network | None, bitstream: Bitstream | None, element: Element, ports: float | None
+) -> list[Links]:
+    """All links that yosys has counted, for this network."""
+    table, usual = LinkTable(element.vendor), credit_link.USUAL
+    switched = network is not None and network.kind != DIRECT
+    if network is not None:
+        usual = replace(
+            usual,
+            packet=int(network.get("flow.packet") or usual.packet),
+            receive_depth=int(network.get("flow.receive") or usual.receive_depth),
+            overhead=int(network.get("flow.overhead") or usual.overhead),
+        )
+    found = []
+    for (packet, depth), cells in sorted(table.known.items()):
+        more = table.port if switched else {}
+        own = {name: cells.get(name, 0.0) + more.get(name, 0.0) for name in {*cells, *more}}
+        found.append(
+            Links(
+                packet, depth, network, bitstream, element.hz, element.cell_bytes, usual, own, ports, switched
+            )
+        )
+    return found
+
+
+def _count(one: Bitstream, name: str) -> int:
+    return int(str(one.parameters[name]))
+
+
+def usual(benchmark: str, parameter: str) -> int:
+    """The default on boards, which is that of the published designs."""
+    default = kernels.kernel(benchmark).parameters[parameter].default
+    return int(str(default["fpga"] if isinstance(default, Mapping) else default))

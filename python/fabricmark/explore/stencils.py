@@ -1,0 +1,241 @@
+"""The exploration of a stencil: which system, which space of designs, and the best of them."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from fabricmark.base import kernels
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.explore import elements, reasons
+from fabricmark.explore.budget import Budget
+from fabricmark.explore.cascades import AS_GIVEN, NONE, TURNED, Exploration, Problem, Space
+from fabricmark.explore.front import pareto
+from fabricmark.models.machine import Bitstream
+from fabricmark.predict.feasible import NAMES
+from fabricmark.results import published
+from fabricmark.systems import System, choice
+
+TIME, ENERGY, COST = BY = ("time", "energy", "cost")
+PUBLISHED_RATIO = "published"  # of compression: what was measured on the authors' stream
+MOST_CASCADED = 64
+ALL_COUNTS = 256  # up to so many boards each number is looked at, beyond them powers of two
+SETTABLE = ("pipelines", "cascaded", "orientation", "compression", "packet", "receive_depth")
+FIGURES = (
+    "id", "section", "system", "board", "program", "transport", "devices", "nodes", "conditions", "metric",
+    "relation", "value", "unit", "kind", "role", "note",
+)  # fmt: skip
+MONDIGO = "mondigo_2020.csv"
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the command says. `fixed`: values of SETTABLE, as texts; `devices`: numbers of boards, None: all
+    that the system has."""
+
+    benchmark: str
+    wanted: choice.Wanted
+    problem: Problem
+    devices: Sequence[int] | None
+    fixed: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Found:
+    """A design. `seconds`: of all steps; `next`: why the next larger ones are no better."""
+
+    place: tuple[int, ...]
+    values: Mapping[str, Any]
+    seconds: float
+    rate: float
+    efficiency: float
+    stall: float
+    start: float
+    waits_for: str
+    joules: float | None
+    cost: float | None
+    uses: Mapping[str, float]
+    next: Sequence[reasons.Step]
+
+    @property
+    def fullest(self) -> str:
+        return max(self.uses, key=lambda name: self.uses[name])
+
+
+@dataclass(frozen=True)
+class Answer:
+    """The designs of the Pareto set, the best first, and what was looked at. `operations`: of a cell's step,
+    as the authors of the design counted them."""
+
+    asked: Asked
+    system: System
+    transport: str
+    built: Sequence[str]
+    exploration: Exploration
+    found: Sequence[Found]
+    by: str
+    seconds: float
+    operations: float | None
+
+    @property
+    def refused(self) -> dict[str, int]:
+        """Designs that did not fit, by the reason; one may have several."""
+        shape = self.exploration.space.shape
+        counts = {
+            name: int(np.broadcast_to(one, shape).sum()) for name, one in self.exploration.refused.items()
+        }
+        return {name: count for name, count in counts.items() if count}
+
+
+def is_one(benchmark: str) -> bool:
+    """Whether a benchmark is a stencil, by its parameters."""
+    return {"pipelines", "cascaded"} <= kernels.kernel(benchmark).parameters.keys()
+
+
+def explore(asked: Asked, budget: Budget, by: str) -> Answer:
+    """The Pareto set of boards, time and share of the peak. Raises FabricmarkError (2) in one line."""
+    begun = time.perf_counter()
+    chosen = choice.choose(asked.benchmark, asked.wanted, verb="explore")
+    system = chosen.system
+    known = dict(choice.with_ids(system))
+    built = {name: known[name] for name in chosen.bitstreams if known[name].variant == elements.VARIANT}
+    if not built:
+        raise FabricmarkError(
+            f"{system.name} has no design of {asked.benchmark} in a cascade",
+            f"use --system {' or '.join(choice.systems_of(asked.benchmark, None))}",
+        )
+    found = exploration(asked, system, chosen.transport, list(built.values()))
+    answers = _best(found, budget, by)
+    operations = next(iter(built.values())).get("fitted.element_operations")
+    seconds = time.perf_counter() - begun
+    return Answer(asked, system, chosen.transport, list(built), found, answers, by, seconds, operations)
+
+
+def exploration(
+    asked: Asked, system: System, transport: str, built: Sequence[Bitstream]
+) -> Exploration:  # fmt: skip
+    """All designs. Raises FabricmarkError (2)."""
+    element = elements.element_of(asked.benchmark, system, built, elements.usual(asked.benchmark, "columns"))
+    network = system.networks.get(transport)
+    board = system.board_with(built[0], 1)
+    links = elements.links_of(network, built[0], element, board.get("serial.ports"))
+    space = _space(asked, system, links)
+    resources = elements.board_resources(system)
+    launch = float(board.get("host.launch_latency") or 0.0)
+    return Exploration(asked.problem, space, element, board, resources, launch)
+
+
+def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Space:
+    allowed = kernels.kernel(asked.benchmark).parameters["pipelines"].values
+    ratios = ratios_of(asked.benchmark, system.board_id)
+    boards = asked.devices or _counts(system.most_devices)
+    numbers = {"pipelines": [int(one) for one in allowed], "cascaded": list(range(1, MOST_CASCADED + 1))}
+    names = {"orientation": [AS_GIVEN, TURNED], "compression": [NONE, *({name for name, _ in ratios})]}
+    for name in names:
+        if name in asked.fixed:
+            names[name] = [_one_of(name, asked.fixed[name], names[name])]
+    for name in numbers:
+        if name in asked.fixed:
+            numbers[name] = [_whole(name, asked.fixed[name])]
+    for name, own in (("packet", "packet"), ("receive_depth", "depth")):
+        if name in asked.fixed:
+            wanted = _whole(name, asked.fixed[name])
+            known = sorted({getattr(one, own) for one in links})
+            links = [one for one in links if getattr(one, own) == wanted]
+            if not links:
+                raise FabricmarkError(
+                    f"--set {name}={wanted}: no link of that size was counted",
+                    f"use one of {', '.join(map(str, known))}",
+                )
+    return Space(
+        boards, numbers["pipelines"], numbers["cascaded"], names["orientation"], names["compression"],
+        links, ratios,
+    )  # fmt: skip
+
+
+def _counts(most: int) -> list[int]:
+    doubled = [2**power for power in range(most.bit_length()) if ALL_COUNTS < 2**power <= most]
+    return [*range(1, min(most, ALL_COUNTS) + 1), *doubled]
+
+
+def _one_of(name: str, text: str, known: Sequence[str]) -> str:
+    if text not in known:
+        raise FabricmarkError(f"--set {name}={text}: not known", f"use one of {', '.join(known)}")
+    return text
+
+
+def _whole(name: str, text: str) -> int:
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < 2**20):
+        raise FabricmarkError(f"--set {name}={text}: no whole number above 0", f"write --set {name}=4")
+    return int(text)
+
+
+def ratios_of(benchmark: str, board: str) -> dict[tuple[str, int], float]:
+    """Ratios of compression that were published of a benchmark on a board, by the pipelines."""
+    found = {}
+    for _, row in published.rows(published.folder() / MONDIGO, FIGURES):
+        conditions = dict(part.split("=", 1) for part in row["conditions"].split("; ") if "=" in part)
+        own = (row["program"], row["board"], row["metric"], row["relation"])
+        if own == (benchmark, board, "compression_ratio", "=") and "n" in conditions:
+            found[PUBLISHED_RATIO, int(conditions["n"])] = float(row["value"])
+    return found
+
+
+def _best(found: Exploration, budget: Budget, by: str) -> list[Found]:
+    boards = np.broadcast_to(found.space.along("boards", found.space.boards), found.space.shape)
+    allowed = found.fits & _affordable(boards, budget)
+    if not allowed.any():
+        raise FabricmarkError(f"no design fits: {_always(found)}", "give a larger budget, or set less")
+    inside = np.flatnonzero(allowed)
+    memory = np.broadcast_to(found.needs["bram"], found.space.shape)
+    kept = inside[
+        pareto(
+            [boards.flat[inside], found.seconds.flat[inside], -found.efficiency.flat[inside]],
+            memory.flat[inside],
+        )
+    ]
+    answers = [_found(found, np.unravel_index(place, found.space.shape), budget) for place in kept]
+    return sorted(answers, key=lambda one: (_objective(one, by, budget), one.values["boards"]))
+
+
+def _always(found: Exploration) -> str:
+    """What every design has too much of; where no single thing is it, all that some have."""
+    refused = {name: np.broadcast_to(one, found.space.shape) for name, one in found.refused.items()}
+    every = [name for name, one in refused.items() if one.all()]
+    some = [name for name, one in refused.items() if one.any()]
+    return ", ".join(NAMES.get(name, name) for name in every or some) or "the budget is too small"
+
+
+def _affordable(boards: np.ndarray, budget: Budget) -> np.ndarray:
+    allowed = np.ones(boards.shape, dtype=bool)
+    if budget.devices is not None:
+        allowed &= boards <= budget.devices
+    if budget.watts is not None and budget.board_watts is not None:
+        allowed &= boards * budget.board_watts <= budget.watts
+    return allowed
+
+
+def _objective(one: Found, by: str, budget: Budget) -> float:
+    """What designs are sorted by. Raises FabricmarkError (2) for what nothing says."""
+    value = {TIME: one.seconds, ENERGY: one.joules, COST: one.cost}[by]
+    if value is None:
+        missing = "watts" if by == ENERGY else "per_hour"
+        raise FabricmarkError(
+            f"--by {by}: nothing says {missing} of the board",
+            f"write {missing} into a file, and give --budget price=FILE",
+        )
+    return value
+
+
+def _found(of: Exploration, place: Sequence[int], budget: Budget) -> Found:
+    at = tuple(int(one) for one in place)
+    one, seconds = of.one(at), float(of.seconds[at])
+    boards = of.space.boards[at[0]]
+    uses = {name: of.need(name, at) / of.resources[name] for name in of.needs if name in of.resources}
+    return Found(
+        at, of.values(at), seconds, of.problem.cells * of.problem.steps / seconds, float(one.share),
+        float(one.stall), float(one.start), reasons.lost_to(of, at), budget.joules(boards, seconds),
+        budget.cost(boards, seconds), uses, reasons.steps(of, at),
+    )  # fmt: skip

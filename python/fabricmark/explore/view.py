@@ -1,0 +1,226 @@
+"""Explorations of stencils on the terminal and as a document."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from fabricmark.base import terminal
+from fabricmark.base.terminal import Column, number, percent
+from fabricmark.explore import area, area_fit
+from fabricmark.explore.budget import Budget
+from fabricmark.explore.cascades import AXES, NONE
+from fabricmark.explore.stencils import Answer, Found
+from fabricmark.inspect.chips import VENDORS
+from fabricmark.predict.feasible import NAMES
+from fabricmark.results import published
+
+FORMAT = "fabricmark-exploration/1"
+MODELLED = "modelled"
+OPTIONS = {"boards": "devices"}
+
+
+def show(answer: Answer, budget: Budget, top: int) -> None:
+    """Print the best designs, why the next are no better, and what they follow from."""
+    out, problem = terminal.console(), answer.asked.problem
+    grid = f"{problem.columns} x {problem.rows} cells, {problem.steps} steps"
+    terminal.title(out, [f"{answer.asked.benchmark} on {answer.system.name}", grid, MODELLED])
+    terminal.show(out, *_table(answer, budget, answer.found[:top]))
+    terminal.say(out, "why the next larger design is no better:", style="bold")
+    columns = [Column("design", key=True), Column("next", prose=True)]
+    rows: list[list[terminal.Cell]] = [
+        [name(one), terminal.items(map(str, one.next))] for one in answer.found[:top]
+    ]
+    terminal.show(out, columns, rows)
+    for line in lines(answer, budget, top):
+        terminal.say(out, line)
+
+
+def name(one: Found) -> str:
+    """M, (n, m) of a design."""
+    return f"{one.values['boards']} x ({one.values['pipelines']}, {one.values['cascaded']})"
+
+
+def _table(
+    answer: Answer, budget: Budget, found: Sequence[Found]
+) -> tuple[list[Column], list[list[terminal.Cell]]]:
+    columns = [*terminal.numbers("boards"), *terminal.numbers("n", "m")]
+    columns = [replace(one, key=True) for one in columns]
+    columns += [Column("along"), Column("compression", once=True), Column("link")]
+    columns += [*terminal.numbers("time [s]", "Mcell/s", "GFLOP/s", "of the peak", "stall", "start")]
+    columns += [*terminal.numbers("energy [J]", f"cost [{budget.prices.currency or 'price'}]")]
+    columns += [Column("fullest")]
+    operations = answer.operations
+    rows: list[list[terminal.Cell]] = []
+    for one in found:
+        values = one.values
+        rows.append([
+            str(values["boards"]), str(values["pipelines"]), str(values["cascaded"]),
+            str(values["orientation"]), str(values["compression"]),
+            str(values["link"]) if values["boards"] > 1 else NONE,
+            number(one.seconds), number(one.rate / 1e6),
+            number(None if operations is None else operations * one.rate / 1e9),
+            percent(one.efficiency, digits=1), percent(one.stall), percent(one.start, digits=1),
+            number(one.joules), number(one.cost),
+            f"{percent(one.uses[one.fullest])} of the {NAMES[one.fullest]}",
+        ])  # fmt: skip
+    return columns, rows
+
+
+def lines(answer: Answer, budget: Budget, top: int) -> list[str]:
+    """What else there is to know."""
+    element = answer.exploration.element
+    refused = ", ".join(f"{NAMES.get(name, name)} {count}" for name, count in answer.refused.items())
+    fits = int(answer.exploration.fits.sum())
+    count = answer.exploration.fits.size
+    arithmetic = element.arithmetic
+    dsps = area.estimates(arithmetic, element.vendor)["dsps"]
+    counted = "of this project's kernel" if answer.operations is None else "as its authors counted"
+    operations = arithmetic[area.OPERATIONS] + arithmetic[area.LOGIC_BITS] / area.WIDTHS["float"]
+    found = [
+        f"{count} designs in {answer.seconds:.2f} s, {fits} fit; too much of: {refused or 'nothing'}",
+        f"{len(answer.found)} in the Pareto set of boards, time and share of the peak, "
+        f"{min(top, len(answer.found))} shown, by {answer.by}",
+        "time: passes by eq. 3.8 of Mondigo 2020, and the host's start of each",
+        f"clock, cell and depth: of {', '.join(answer.built)}; rows of others change the depth",
+        f"an element: {operations:.0f} operations {counted}, {dsps:.1f} DSPs by inspect and factors of "
+        f"published builds ({bars(element.vendor)}; fabricmark explore resources)",
+    ]
+    if own := own_kernel(answer):
+        found.append(own)
+    found += limits(answer)
+    if budget.of_watts:
+        found.append(f"{budget.board_watts:g} W of a board: {budget.of_watts}")
+    return found
+
+
+def own_kernel(answer: Answer) -> str:
+    """How many stages this project's own kernel would allow, where those above are of others."""
+    from fabricmark.explore.elements import arithmetic_of
+
+    vendor = answer.exploration.element.vendor
+    if answer.operations is None:
+        return ""
+    own = area.estimates(arithmetic_of(answer.asked.benchmark, vendor, None), vendor)["dsps"]
+    most = int(answer.exploration.resources["dsps"] // own)
+    return f"of the kernel of this project an element needs {own:.0f} DSPs: {most} fit a board"
+
+
+def limits(answer: Answer) -> list[str]:
+    """What was published of how many elements fit."""
+    from fabricmark.explore.stencils import FIGURES, MONDIGO
+
+    found = []
+    for _, row in published.rows(published.folder() / MONDIGO, FIGURES):
+        own = (row["program"], row["board"], row["metric"], row["relation"])
+        if own == (answer.asked.benchmark, answer.system.board_id, "cascaded", "<="):
+            place = dict(part.split("=", 1) for part in row["conditions"].split("; "))
+            where = f" on the {place['of']}" if "of" in place else ""
+            found.append(f"published: at most {row['value']} elements{where} (section {row['section']})")
+    return found
+
+
+def bars(vendor: str) -> str:
+    """How far off the factors are for builds that had no part in the fit."""
+    rows = [one for one in builds() if one.part == area_fit.TEST and one.vendor == vendor]
+    median, p90 = area_fit.spread([one for one in rows if one.resource == "dsps"])
+    return (
+        f"DSPs of {VENDORS[vendor].label}'s chips: median error {percent(median)}, 90 % within {percent(p90)}"
+    )
+
+
+def builds() -> list[area_fit.Row]:
+    """Published builds beside their estimates, as tools/area_factors.py wrote them."""
+    path = area.folder() / "area_builds.csv"
+    return [
+        area_fit.Row(
+            row["bitstream"], row["family"], row["vendor"], row["part"], row["resource"],
+            float(row["published"]), float(row["estimate"]),
+        )
+        for _, row in published.rows(path, area_fit.COLUMNS)
+    ]  # fmt: skip
+
+
+def show_resources() -> None:
+    """Print the fitted factors, and how far off they are for the builds of the test, by family."""
+    out, every = terminal.console(), builds()
+    terminal.title(out, ["resources of designs", MODELLED])
+    columns = [Column("chips", key=True), Column("resource", key=True), Column("factors", prose=True)]
+    rows: list[list[terminal.Cell]] = [
+        [
+            VENDORS[vendor].label,
+            NAMES[resource],
+            terminal.items(f"{value:g} {word}" for word, value in one.of.items()),
+        ]
+        for vendor in VENDORS
+        for resource, one in area.factors(vendor).items()
+    ]
+    terminal.show(out, columns, rows)
+    for word, meaning in area.MEANINGS.items():
+        terminal.say(out, f"{word}: {meaning}")
+    tested = [one for one in every if one.part == area_fit.TEST]
+    columns = [
+        Column("of", key=True),
+        *terminal.numbers("rows", "median error", "90 % within"),
+        Column("bar"),
+    ]
+    terminal.say(out, "builds that had no part in the fit:", style="bold")
+    terminal.show(out, columns, [_spread(word, some) for word, some in _families(tested)])
+    for part in (area_fit.FIT, area_fit.TEST):
+        names = dict.fromkeys(one.bitstream for one in every if one.part == part)
+        terminal.say(out, f"{part}: {', '.join(names)}")
+
+
+def _families(tested: Sequence[area_fit.Row]) -> list[tuple[str, list[area_fit.Row]]]:
+    found: list[tuple[str, list[area_fit.Row]]] = [("all", list(tested))]
+    for vendor in VENDORS:
+        for resource in area.factors(vendor):
+            own = [one for one in tested if (one.vendor, one.resource) == (vendor, resource)]
+            found.append((f"{VENDORS[vendor].label}, {NAMES[resource]}", own))
+    for family in dict.fromkeys(one.family for one in tested):
+        found.append((family, [one for one in tested if one.family == family]))
+    return found
+
+
+def _spread(word: str, some: Sequence[area_fit.Row]) -> list[str]:
+    median, p90 = area_fit.spread(some)
+    held = median <= area_fit.MEDIAN_BAR and p90 <= area_fit.P90_BAR
+    return [word, str(len(some)), percent(median), percent(p90), "" if held else "missed"]
+
+
+def document(answer: Answer, budget: Budget) -> dict:
+    """What --json writes: all of the Pareto set, in SI units."""
+    problem = answer.asked.problem
+    return {
+        "schema": FORMAT,
+        "kind": MODELLED,
+        "benchmark": answer.asked.benchmark,
+        "system": answer.system.name,
+        "transport": answer.transport,
+        "grid": {"columns": problem.columns, "rows": problem.rows, "steps": problem.steps},
+        "designs": answer.exploration.fits.size,
+        "fitting": int(answer.exploration.fits.sum()),
+        "refused": answer.refused,
+        "seconds_to_explore": answer.seconds,
+        "by": answer.by,
+        "currency": budget.prices.currency,
+        "found": [_of_design(one) for one in answer.found],
+    }
+
+
+def _of_design(one: Found) -> dict:
+    values = one.values
+    own = {axis: values[axis] for axis in AXES if axis != "link"}
+    link = values["link"]
+    return {
+        **own,
+        "packet": link.packet,
+        "receive_depth": link.depth,
+        "seconds": one.seconds,
+        "cell_steps_per_second": one.rate,
+        "share_of_peak": one.efficiency,
+        "stall": one.stall,
+        "start": one.start,
+        "joules": one.joules,
+        "cost": one.cost,
+        "uses": dict(one.uses),
+        "next": [str(step) for step in one.next],
+    }

@@ -1,0 +1,200 @@
+"""`fabricmark explore`: stencils over all designs of a system, beside what Mondigo 2020 built and says."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.explore import budget, stencils
+from fabricmark.explore.cascades import AS_GIVEN, AXES, TURNED, Problem
+from fabricmark.explore.front import pareto
+from fabricmark.models._cascade import LINK, START, depth_of
+from fabricmark.systems.choice import Wanted
+
+OCEAN, FLOW = Problem(2581, 2879, 4000), Problem(720, 240, 6400)
+
+
+def explored(benchmark, problem, devices=None, system="arria10_ring", by="time", **fixed):
+    asked = stencils.Asked(
+        benchmark, Wanted(system), problem, devices, {name: str(value) for name, value in fixed.items()}
+    )
+    return stencils.explore(asked, budget.parse([], "de5a_net", benchmark), by)
+
+
+@pytest.fixture(name="run")
+def run_of_the_repository(place):
+    """`fabricmark explore words...` with the repository's systems."""
+    own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
+    return lambda *words: place.run("explore", *words, **own)
+
+
+def at(answer, **values):
+    """The place of a design."""
+    wanted = {"orientation": AS_GIVEN, "compression": "none", **values}
+    found = []
+    for axis, known in zip(AXES, answer.exploration.space.values, strict=True):
+        own = [str(one) for one in known]
+        found.append(own.index(str(wanted[axis])))
+    return tuple(found)
+
+
+@pytest.fixture(scope="module")
+def ocean():
+    return explored("tsunami", OCEAN)
+
+
+def test_the_tsunami_on_the_ring_is_one_pipeline_and_five_elements(ocean):
+    best = ocean.found[0].values
+    assert (best["boards"], best["pipelines"], best["cascaded"]) == (8, 1, 5)
+    said = [str(step) for step in ocean.found[0].next]
+    assert any(word.startswith("m 6: ") and word.endswith("DSPs") for word in said)
+    assert any(word.startswith("n 2: with m 2 +") and word.endswith(LINK) for word in said)
+
+
+def test_designs_have_what_eq_3_8_says(ocean):
+    """2549.2 GFLOP/s of 288 operations (Mondigo 2020, section 3.3.2), with the printed link."""
+    place = at(ocean, boards=8, pipelines=1, cascaded=5, link="D 32, RX 512")
+    one = ocean.exploration.one(place)
+    assert 288 * one.rate / 1e9 == pytest.approx(2549.2, abs=0.05)
+    passes = 4000 / 40
+    expected = passes * (OCEAN.cells * 40 / one.rate + 60e-6)
+    assert ocean.exploration.seconds[place] == pytest.approx(expected)
+
+
+def test_a_limit_that_is_ignored_lets_a_larger_design_win(ocean, monkeypatch):
+    """The fault: boards with more DSPs than theirs. What wins then does not fit the real one."""
+    known = stencils.elements.board_resources
+    monkeypatch.setattr(stencils.elements, "board_resources", lambda system: {**known(system), "dsps": 10**9})
+    assert explored("tsunami", OCEAN).found[0].values["cascaded"] > 5
+    for name in ("logic", "registers", "bram", "dsps"):
+        most = np.max(ocean.exploration.needs[name])
+        assert most > ocean.exploration.resources[name], f"no design is too large for its {name}"
+
+
+@pytest.mark.parametrize("boards, dominant", [(8, False), (16, True), (64, True)])
+def test_lattice_boltzmann_is_bound_by_its_pipelines_from_some_16_boards_on(boards, dominant):
+    answer = explored("lbm", FLOW, [boards], cascaded=1)
+    one = answer.exploration.one(at(answer, boards=boards, pipelines=1, cascaded=1, link="D 32, RX 512"))
+    assert (one.start > 0.1) == dominant and one.costliest == START and one.stall == 0
+
+
+def test_lattice_boltzmann_is_better_along_the_short_axis_and_two_pipelines_wait_for_the_link():
+    answer = explored("lbm", FLOW, [16], cascaded=1)
+    times = {
+        way: answer.exploration.seconds[
+            at(answer, boards=16, pipelines=1, cascaded=1, link="D 32, RX 512", orientation=way)
+        ]
+        for way in (AS_GIVEN, TURNED)
+    }
+    assert times[TURNED] < times[AS_GIVEN]
+    wide = at(answer, boards=16, pipelines=2, cascaded=1, link="D 32, RX 512")
+    assert answer.exploration.one(wide).stall == pytest.approx(2 / 7)
+    assert answer.exploration.one(wide).costliest == LINK
+    packed = at(answer, boards=16, pipelines=2, cascaded=1, link="D 32, RX 512", compression="published")
+    assert answer.exploration.one(packed).stall == 0
+
+
+def test_buffers_that_are_too_short_and_ratios_that_nobody_measured_are_refused():
+    answer = explored("lbm", FLOW, [2], cascaded=1)
+    fits = answer.exploration.fits
+    assert not fits[at(answer, boards=2, pipelines=1, cascaded=1, link="D 128, RX 256")]
+    assert fits[at(answer, boards=2, pipelines=1, cascaded=1, link="D 128, RX 512")]
+    none = at(answer, boards=2, pipelines=8, cascaded=1, link="D 32, RX 512", compression="published")
+    assert answer.exploration.why_not(none) == ["no known ratio"]
+
+
+def test_a_board_alone_needs_no_link(ocean):
+    own, other = (
+        ocean.exploration.need("bram", at(ocean, boards=boards, pipelines=1, cascaded=5, link="D 32, RX 512"))
+        for boards in (1, 2)
+    )
+    assert other - own == 2 * 30  # M10K of rtl/resources.toml, at both ends
+
+
+def test_depths_follow_from_the_rows_that_pipelines_keep():
+    flow = depth_of({1: 1550, 2: 830, 4: 470}, 720)
+    assert flow.rows == 2 and [flow.of(n, 720) for n in (1, 2, 4)] == [1550, 830, 470]
+    assert flow.of(1, 240) == 590
+    ocean = depth_of({1: 3099, 2: 1808}, 2581)
+    assert ocean.rows == 1 and ocean.of(1, 2581) == 3099 and ocean.of(2, 2879) == 1957
+
+
+def test_the_front_is_what_nothing_beats():
+    random = np.random.default_rng(3)
+    points = random.integers(0, 12, size=(300, 3))
+    kept = set(pareto(list(points.T), np.arange(300)).tolist())
+    for place, one in enumerate(points):
+        beaten = any(
+            np.all(other <= one) and (np.any(other < one) or at < place)
+            for at, other in enumerate(points)
+            if at != place
+        )
+        assert (place in kept) == (not beaten)
+
+
+def test_switches_are_explored_too_and_spines_cost_more():
+    answer = explored("tsunami", OCEAN, [32, 64], "leaf_spine", cascaded=5, pipelines=1)
+    link = answer.exploration.space.links[0]
+    assert link.latency(64) > link.latency(32) and link.switched
+    assert answer.found[0].values["boards"] == 64
+
+
+def test_energy_and_cost_are_sorted_by(tmp_path):
+    file = tmp_path / "prices.toml"
+    file.write_text('currency = "EUR"\nper_kwh = 0.5\n[boards.de5a_net]\nper_hour = 2\nwatts = 40\n')
+    spent = budget.parse([f"price={file},watts=200"], "de5a_net", "tsunami")
+    asked = stencils.Asked("tsunami", Wanted("arria10_ring"), OCEAN, None, {})
+    for by in ("energy", "cost"):
+        found = stencils.explore(asked, spent, by).found
+        assert max(one.values["boards"] for one in found) == 5  # 200 W
+        values = [one.joules if by == "energy" else one.cost for one in found]
+        assert values == sorted(values)
+    one = found[0]
+    assert one.joules == pytest.approx(40 * one.values["boards"] * one.seconds)
+    assert one.cost == pytest.approx(one.values["boards"] * one.seconds / 3600 * (2 + 0.04 * 0.5))
+
+
+@pytest.mark.parametrize(
+    "words, cause",
+    [
+        (["devices=2.5"], "no whole number"),
+        (["watts=0"], "no number above 0"),
+        (["yen=3"], "no budget"),
+        (["watts=100"], "nothing says how many watts de5a_net takes"),
+        (["devices=2", "devices=3"], "given twice"),
+    ],
+)
+def test_wrong_budgets_are_refused(words, cause):
+    with pytest.raises(FabricmarkError, match=cause):
+        budget.parse(words, "de5a_net", "tsunami")
+
+
+@pytest.mark.parametrize(
+    "words, cause",
+    [
+        (["tsunami"], "nothing says on which system"),
+        (["tsunami", "--system", "arria10_ring", "--grid", "12"], "no columns and rows"),
+        (["tsunami", "--system", "arria10_ring", "--set", "cascaded=40"], "no design fits: DSPs"),
+        (["tsunami", "--system", "arria10_ring", "--set", "packet=5"], "no link of that size was counted"),
+        (["tsunami", "--system", "arria10_ring", "--set", "colour=red"], "explore does not vary it"),
+        (["tsunami", "--system", "arria10_ring", "--by", "energy"], "nothing says watts of the board"),
+        (["tsunami", "--system", "noctua1"], "has no bitstream of tsunami"),
+        (["sunami", "--system", "noctua1"], "there is no benchmark"),
+    ],
+)
+def test_wrong_input_ends_in_a_line(run, words, cause):
+    done = run(*words)
+    assert done.returncode == 2 and cause in done.stderr and done.stderr.count("\n") == 1
+
+
+def test_the_document_has_all_of_the_front(run):
+    words = ("--system", "arria10_ring", "--devices", "1..8", "--top", "1", "--json", "-")
+    done = run("tsunami", *words)
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["kind"] == "modelled" and len(found["found"]) > 5
+    best = found["found"][0]
+    assert (best["boards"], best["pipelines"], best["cascaded"]) == (8, 1, 5)
+    assert found["fitting"] < found["designs"] and all(one["next"] for one in found["found"])

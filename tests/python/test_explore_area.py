@@ -1,0 +1,58 @@
+"""Resources of designs: factors fitted on half of the published builds, and tested on the others."""
+
+import importlib.util
+
+import pytest
+from conftest import REPOSITORY
+from fabricmark.explore import area, area_fit, view
+from inspect_support import needs_clang
+
+
+@pytest.fixture(scope="module")
+def tool():
+    spec = importlib.util.spec_from_file_location("area_factors", REPOSITORY / "tools/area_factors.py")
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+@needs_clang
+def test_the_files_are_what_the_tool_writes(tool):
+    for name, text in tool.texts().items():
+        assert (area.folder() / name).read_text() == text, f"run tools/area_factors.py: {name}"
+
+
+def test_no_build_is_in_both_halves_and_every_family_is_tested():
+    for vendor in ("intel", "xilinx"):
+        for one in area.factors(vendor).values():
+            assert not set(one.fitted_to) & set(one.tested_on)
+            assert one.fitted_to and one.tested_on
+    tested = {one.family for one in view.builds() if one.part == area_fit.TEST}
+    assert tested == {"stream", "random_access", "fft", "gemm", "ptrans", "hpl"}
+
+
+def test_the_test_half_holds_the_bars_and_what_misses_them_is_said():
+    tested = [one for one in view.builds() if one.part == area_fit.TEST]
+    median, p90 = area_fit.spread(tested)
+    assert median <= area_fit.MEDIAN_BAR and p90 <= area_fit.P90_BAR
+    page = (REPOSITORY / "docs/explore.md").read_text()
+    for family in dict.fromkeys(one.family for one in tested):
+        own = [one for one in tested if one.family == family]
+        median, p90 = area_fit.spread(own)
+        word = "held" if median <= area_fit.MEDIAN_BAR and p90 <= area_fit.P90_BAR else "missed"
+        assert f"| {family} | {100 * median:.0f} % | {100 * p90:.0f} % | {word} |" in page
+
+
+def test_a_fit_does_not_see_the_builds_of_the_test():
+    """The fault: a build of the test that is ten times as large changes no factor."""
+    rows = [
+        area_fit.Build(
+            str(number), "gemm", "intel", dict.fromkeys(area.AMOUNTS, float(number)), {"dsps": number}
+        )
+        for number in range(1, 9)
+    ]
+    before = area_fit.fitted(area_fit.halves(rows, "dsps")[0], "intel", "dsps")
+    rows[1] = area_fit.Build("2", "gemm", "intel", rows[1].amounts, {"dsps": 20})
+    assert area_fit.fitted(area_fit.halves(rows, "dsps")[0], "intel", "dsps") == before == {"dsps": 1.0}
+    rows[0] = area_fit.Build("1", "gemm", "intel", rows[0].amounts, {"dsps": 20})
+    assert area_fit.fitted(area_fit.halves(rows, "dsps")[0], "intel", "dsps") != before
