@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.explore import budget, stencils
+from fabricmark.explore import budget, confirm, stencils
 from fabricmark.explore.cascades import AS_GIVEN, AXES, TURNED, Problem
 from fabricmark.explore.front import pareto
 from fabricmark.models._cascade import LINK, START, depth_of
@@ -198,3 +198,32 @@ def test_the_document_has_all_of_the_front(run):
     best = found["found"][0]
     assert (best["boards"], best["pipelines"], best["cascaded"]) == (8, 1, 5)
     assert found["fitting"] < found["designs"] and all(one["next"] for one in found["found"])
+
+
+@pytest.mark.programs
+def test_the_clock_confirms_designs_and_finds_a_wrong_depth(monkeypatch):
+    answer = explored("lbm", Problem(240, 60, 8), [2], cascaded=5)
+    best = answer.found[:2]
+    assert all(confirm.confirm(answer, one).holds for one in best)
+    known = confirm._document
+
+    def with_deeper_pipelines(*words):
+        said = known(*words)
+        for row in said["bitstreams"]:
+            row["values"]["pipeline_cycles"]["value"] *= 2
+        return said
+
+    monkeypatch.setattr(confirm, "_document", with_deeper_pipelines)
+    assert not confirm.confirm(answer, best[0]).holds
+
+
+@pytest.mark.programs
+def test_confirmed_designs_are_in_the_document_and_pictures_are_drawn(run, tmp_path):
+    words = ("--system", "arria10_ring", "--grid", "240x60", "--steps", "8", "--devices", "1,2")
+    more = ("--confirm", "--plot", str(tmp_path / "front.svg"), "--json", str(tmp_path / "found.json"))
+    done = run("lbm", *words, *more)
+    assert done.returncode == 0, done.stderr
+    assert "3 of 3 confirmed" in done.stdout
+    assert len(json.loads((tmp_path / "found.json").read_text())["confirmed"]) == 3
+    for name in ("front.svg", "front-efficiency.svg"):
+        assert "<svg" in (tmp_path / name).read_text()

@@ -12,12 +12,14 @@ from fabricmark import systems
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import budget as budgets
-from fabricmark.explore import elements, stencils, view
+from fabricmark.explore import confirm, elements, picture, stencils, view
 from fabricmark.explore.cascades import Problem
 from fabricmark.predict import options
+from fabricmark.predict.picture import check_picture
 from fabricmark.systems import choice
 
 RESOURCES = "resources"
+CONFIRMED = 3  # of the best designs
 GRID = re.compile(r"([0-9]{1,7})x([0-9]{1,7})")
 HELP = {
     "grid": "Columns and rows of the grid, as 2581x2879 (default: the benchmark's on boards).",
@@ -25,6 +27,8 @@ HELP = {
     "set": f"Fix one of {', '.join(stencils.SETTABLE)}; may be repeated.",
     "budget": "devices=8, watts=400, price=FILE of yours; with commas, or repeated.",
     "by": "What the best design has least of.",
+    "confirm": "Run a pass of the best three by the modelled clock; exit code 1 where one is off by 2 %.",
+    "plot": "Draw time and share of the peak over boards: FILE.svg and FILE-efficiency.svg, or .png.",
 }
 
 
@@ -52,9 +56,11 @@ def explore(
     ] = None,
     transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    confirmed: Annotated[bool, typer.Option("--confirm", help=HELP["confirm"])] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE|-", help="Write all of the Pareto set as JSON.")
     ] = None,
+    plot_file: Annotated[Path | None, typer.Option("--plot", help=HELP["plot"])] = None,
 ) -> None:
     """Explore designs of a described system: which fit, the best of them, and why the next is no better."""
     if name == RESOURCES:
@@ -65,6 +71,8 @@ def explore(
         raise FabricmarkError(f"nothing says on which system {name} is explored", "give --system")
     if by not in stencils.BY:
         raise FabricmarkError(f"there is no --by {by}", f"use {', '.join(stencils.BY)}")
+    if plot_file is not None:
+        check_picture(plot_file)
     wanted = choice.Wanted(system, board, bitstream_id, transport, profile)
     if not stencils.is_one(name):
         stencil = [one for one in kernels.benchmark_names() if stencils.is_one(one)]
@@ -75,8 +83,15 @@ def explore(
     spent = budgets.parse(budget or [], own, name)
     answer = stencils.explore(asked, spent, by)
     view.show(answer, spent, top)
+    found = [confirm.confirm(answer, one) for one in answer.found[:CONFIRMED]] if confirmed else []
+    if confirmed:
+        view.show_confirmed(found)
+    if plot_file is not None:
+        picture.save(answer, plot_file)
     if json_file is not None:
-        paths.write_atomically(json_file, json.dumps(view.document(answer, spent), indent=1) + "\n")
+        paths.write_atomically(json_file, json.dumps(view.document(answer, spent, found), indent=1) + "\n")
+    if not all(one.holds for one in found):
+        raise typer.Exit(1)
 
 
 def _problem(name: str, grid: str | None, steps: int | None) -> Problem:

@@ -8,6 +8,7 @@ from fabricmark.base.terminal import Column, number, percent
 from fabricmark.explore import area, area_fit
 from fabricmark.explore.budget import Budget
 from fabricmark.explore.cascades import AXES, NONE
+from fabricmark.explore.confirm import BAR, Confirmed
 from fabricmark.explore.stencils import Answer, Found
 from fabricmark.inspect.chips import VENDORS
 from fabricmark.predict.feasible import NAMES
@@ -186,7 +187,25 @@ def _spread(word: str, some: Sequence[area_fit.Row]) -> list[str]:
     return [word, str(len(some)), percent(median), percent(p90), "" if held else "missed"]
 
 
-def document(answer: Answer, budget: Budget) -> dict:
+def show_confirmed(found: Sequence[Confirmed]) -> None:
+    """Print the best designs by the equation and by the modelled clock."""
+    out = terminal.console()
+    terminal.say(out, "a pass by the modelled clock of emulated boards:", style="bold")
+    columns = [Column("design", key=True), *terminal.numbers("eq. 3.8 [s]", "clock [s]", "apart")]
+    columns += [Column("")]
+    rows: list[list[terminal.Cell]] = [
+        [
+            name(one.design), number(one.equation), number(one.clock),
+            percent(one.apart, digits=2, signed=True), "" if one.holds else "not confirmed",
+        ]
+        for one in found
+    ]  # fmt: skip
+    terminal.show(out, columns, rows)
+    held = sum(one.holds for one in found)
+    terminal.say(out, f"{held} of {len(found)} confirmed within {percent(BAR)}; depth and rates are the same")
+
+
+def document(answer: Answer, budget: Budget, confirmed: Sequence[Confirmed] = ()) -> dict:
     """What --json writes: all of the Pareto set, in SI units."""
     problem = answer.asked.problem
     return {
@@ -203,6 +222,10 @@ def document(answer: Answer, budget: Budget) -> dict:
         "by": answer.by,
         "currency": budget.prices.currency,
         "found": [_of_design(one) for one in answer.found],
+        "confirmed": [
+            {"design": name(one.design), "equation_seconds": one.equation, "clock_seconds": one.clock}
+            for one in confirmed
+        ],
     }
 
 

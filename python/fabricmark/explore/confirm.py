@@ -1,0 +1,111 @@
+"""The best designs of a stencil once more, by the modelled clock of emulated boards.
+
+A design is not one of the system's: it gets the exported system with its own depth, links and parameters. A
+pass is run, as passes are alike. The clock moves every word of cells over every link, where eq. 3.8 has
+averages; both are modelled.
+"""
+
+import json
+import os
+import subprocess
+import tempfile
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from fabricmark import results
+from fabricmark.base import ended, paths
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.explore.cascades import AS_GIVEN
+from fabricmark.explore.stencils import Answer, Found
+from fabricmark.models.machine import DIRECT
+from fabricmark.systems import export
+
+BAR = 0.02  # of the time
+LONGEST_SECONDS = 900
+
+
+@dataclass(frozen=True)
+class Confirmed:
+    """A design: seconds of a pass by the equation, and by the clock, both with the host's start."""
+
+    design: Found
+    equation: float
+    clock: float
+
+    @property
+    def apart(self) -> float:
+        """Of the equation from the clock, as a share of the clock's time."""
+        return self.equation / self.clock - 1
+
+    @property
+    def holds(self) -> bool:
+        return abs(self.apart) <= BAR
+
+
+def confirm(answer: Answer, one: Found) -> Confirmed:
+    """Runs a pass of a design. Raises FabricmarkError (3) where the program is not built or fails."""
+    problem, of = answer.asked.problem, answer.exploration
+    made = of.one(one.place)
+    steps = made.cascaded * made.boards
+    across, along = problem.columns, problem.rows
+    if one.values["orientation"] != AS_GIVEN:
+        across, along = along, across
+    across += -across % made.pipelines  # rows are whole words
+    with tempfile.TemporaryDirectory() as folder:
+        system, result = Path(folder) / "system.json", Path(folder) / "result.json"
+        system.write_text(json.dumps(_document(answer, one)))
+        words = ["--timing-only", "--system", system, "--bitstream-id", answer.built[0]]
+        words += ["--ranks", int(made.boards), "--columns", across, "--rows", along, "--steps", int(steps)]
+        words += ["--repetitions", 1, "--warmup", 0, "--row-cells", max(across, 1), "--json", result]
+        rate = _rate([str(paths.program(answer.asked.benchmark)), *map(str, words)], result)
+    equation = problem.cells * steps / made.rate + of.launch
+    return Confirmed(one, float(equation), problem.cells * steps / rate)
+
+
+def _document(answer: Answer, one: Found) -> dict[str, Any]:
+    """The exported system, with this design in place of the one that was built."""
+    wanted, made = answer.asked.wanted, answer.exploration.one(one.place)
+    said = json.loads(export.text(wanted.system, wanted.profile))
+    kind = next(row for row in said["topology"] if row["device"] == answer.system.board_id)
+    kind["most_devices"] = max(int(made.boards), kind["most_devices"])
+    network = answer.system.networks.get(answer.transport)
+    if made.boards > 1 and network is not None:
+        links = next(row for row in said["networks"] if row["id"] == kind["networks"][answer.transport])
+        _set(links, "link_bytes_per_second", made.ratio * made.link)
+        if network.kind == DIRECT:
+            _set(links, "latency_seconds", (made.link_cycles + made.codec_cycles) / made.hz)
+            _set(links, "start_seconds", 0.0)
+            links["values"].pop("width_bytes", None)  # the rate of long streams is what was asked for
+            links["values"].pop("clock_hz", None)
+    design = next(row for row in said["bitstreams"] if row["id"] == answer.built[0])
+    design["parameters"] = {
+        **design["parameters"], "pipelines": int(made.pipelines), "cascaded": int(made.cascaded)
+    }  # fmt: skip
+    _set(design, "pipeline_cycles", made.depth)
+    return said
+
+
+def _set(row: Mapping[str, Any], name: str, value: float) -> None:
+    row["values"][name] = {"value": float(value), "kind": "fitted"}
+
+
+def _rate(command: list[str], result: Path) -> float:
+    """Cell steps a second of a run."""
+    environment = {**os.environ, "FABRICMARK_KERNELS": str(paths.kernels())}
+    try:
+        done = subprocess.run(
+            command, env=environment, capture_output=True, text=True, errors="replace",
+            timeout=LONGEST_SECONDS, stdin=subprocess.DEVNULL, check=False,
+        )  # fmt: skip
+    except (OSError, subprocess.TimeoutExpired) as error:
+        raise FabricmarkError(f"--confirm: {error}", "build with `make build`", ENVIRONMENT) from error
+    if done.returncode != 0:
+        said = ended.words(done.returncode, done.stderr)
+        raise FabricmarkError(
+            f"--confirm: {Path(command[0]).name} {said}",
+            ended.remedy(done.returncode, done.stderr), ENVIRONMENT,
+        )  # fmt: skip
+    measured = results.load(result).document["measurements"]
+    return float(next(one["best"] for one in measured if one["name"] == "cell_steps")) * 1e6
