@@ -8,17 +8,18 @@ a second time.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from math import inf
 from typing import Any
 
 import numpy as np
 
 from fabricmark.explore.elements import Element, Links
 from fabricmark.models import Board
-from fabricmark.models._cascade import Cascade
+from fabricmark.models._cascade import CODEC_BYTES, NO_COMPRESSION, Cascade
 
 AXES = ("boards", "pipelines", "cascaded", "orientation", "compression", "link")
 AS_GIVEN, TURNED = "rows", "columns"
-NONE = "none"
+NONE = NO_COMPRESSION
 
 
 @dataclass(frozen=True)
@@ -111,6 +112,7 @@ class Exploration:
             space.over(("boards", "link"), lambda m, link: link.cycles_of(m)),
             space.over(("pipelines", "compression"), lambda n, name: space.ratios.get((name, n), 1.0)),
             space.over(("compression",), lambda name: element.codec_cycles * (name != NONE)),
+            space.over(("compression",), lambda name: CODEC_BYTES if name != NONE else inf),
         )
 
     @cached_property

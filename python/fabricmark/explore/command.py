@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,7 +13,7 @@ from fabricmark import systems
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import budget as budgets
-from fabricmark.explore import confirm, elements, picture, stencils, view
+from fabricmark.explore import confirm, designs, designs_view, elements, picture, stencils, view
 from fabricmark.explore.cascades import Problem
 from fabricmark.predict import options
 from fabricmark.predict.picture import check_picture
@@ -23,8 +24,8 @@ CONFIRMED = 3  # of the best designs
 GRID = re.compile(r"([0-9]{1,7})x([0-9]{1,7})")
 HELP = {
     "grid": "Columns and rows of the grid, as 2581x2879 (default: the benchmark's on boards).",
-    "devices": "Numbers of boards: 16, 1,4,16 or 1..64 (default: all that the system has).",
-    "set": f"Fix one of {', '.join(stencils.SETTABLE)}; may be repeated.",
+    "devices": "Numbers of boards: 16, 1,4,16 or 1..64 (default: of a stencil all, else 1).",
+    "set": f"Fix a parameter; of a stencil {', '.join(stencils.SETTABLE)}; may be repeated.",
     "budget": "devices=8, watts=400, price=FILE of yours; with commas, or repeated.",
     "by": "What the best design has least of.",
     "confirm": "Run a pass of the best three by the modelled clock; exit code 1 where one is off by 2 %.",
@@ -74,24 +75,66 @@ def explore(
     if plot_file is not None:
         check_picture(plot_file)
     wanted = choice.Wanted(system, board, bitstream_id, transport, profile)
-    if not stencils.is_one(name):
-        stencil = [one for one in kernels.benchmark_names() if stencils.is_one(one)]
-        raise FabricmarkError(f"{name} is no stencil", f"explore one of {', '.join(stencil)}")
     counts = None if devices is None else options.device_counts(devices, name)
+    spent = budgets.parse(budget or [], systems.load(system, profile, board).board_id, name)
+    shown = Shown(by, top, json_file, plot_file, confirmed)
+    if not stencils.is_one(name):
+        for option, value in (("--grid", grid), ("--steps", steps)):
+            if value is not None:
+                raise FabricmarkError(f"{option} with {name}, which is no stencil", "give sizes by --set")
+        _of_designs(designs.Asked(name, wanted, counts or (1,), _parameters(name, given or [])), spent, shown)
+        return
     asked = stencils.Asked(name, wanted, _problem(name, grid, steps), counts, _fixed(given or []))
-    own = systems.load(system, profile, board).board_id
-    spent = budgets.parse(budget or [], own, name)
-    answer = stencils.explore(asked, spent, by)
-    view.show(answer, spent, top)
-    found = [confirm.confirm(answer, one) for one in answer.found[:CONFIRMED]] if confirmed else []
-    if confirmed:
+    _of_stencil(asked, spent, shown)
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the command shows, and where it writes."""
+
+    by: str
+    top: int
+    json_file: Path | None
+    plot_file: Path | None
+    confirmed: bool
+
+
+def _of_stencil(asked: stencils.Asked, spent: budgets.Budget, shown: Shown) -> None:
+    answer = stencils.explore(asked, spent, shown.by)
+    view.show(answer, spent, shown.top)
+    chosen = answer.found[:CONFIRMED] if shown.confirmed else []
+    found = [confirm.confirm(answer, one) for one in chosen]
+    if found:
         view.show_confirmed(found)
-    if plot_file is not None:
-        picture.save(answer, plot_file)
-    if json_file is not None:
-        paths.write_atomically(json_file, json.dumps(view.document(answer, spent, found), indent=1) + "\n")
+    if shown.plot_file is not None:
+        picture.save(answer, shown.plot_file)
+    _write(shown, view.document(answer, spent, found))
     if not all(one.holds for one in found):
         raise typer.Exit(1)
+
+
+def _of_designs(asked: designs.Asked, spent: budgets.Budget, shown: Shown) -> None:
+    if shown.confirmed:
+        raise FabricmarkError(f"--confirm with {asked.benchmark}, which is no stencil", "leave it out")
+    answer = designs.explore(asked, spent, shown.by, shown.top)
+    designs_view.show(answer, spent, shown.top)
+    if shown.plot_file is not None:
+        picture.save_designs(answer, shown.plot_file)
+    _write(shown, designs_view.document(answer, spent))
+
+
+def _write(shown: Shown, document: dict) -> None:
+    if shown.json_file is not None:
+        paths.write_atomically(shown.json_file, json.dumps(document, indent=1) + "\n")
+
+
+def _parameters(name: str, words: Sequence[str]) -> dict[str, object]:
+    """Values of parameters, each allowed by itself. Raises FabricmarkError (2)."""
+    given = options.settings(words)
+    for key in given:
+        if "." in key:
+            raise FabricmarkError(f"--set {key}: explore varies designs", "use predict for other systems")
+    return dict(zip(given, options.numbers(name, list(given.items())), strict=True))
 
 
 def _problem(name: str, grid: str | None, steps: int | None) -> Problem:

@@ -1,9 +1,10 @@
 """The Pareto set as pictures: time over boards, and the share of the peak over boards."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 
-from fabricmark.base import paths
+from fabricmark.base import paths, transports
+from fabricmark.explore.designs import Answer as DesignAnswer
 from fabricmark.explore.stencils import Answer, Found
 
 SHARE_FILE = "-efficiency"  # between the name and the ending of the second picture
@@ -25,6 +26,46 @@ def save(answer: Answer, file: Path) -> list[Path]:
     for path, (title, label, value) in drawn.items():
         paths.write_atomically(path, pictures.picture(_plot(answer, title, label, value), kind))
     return list(drawn)
+
+
+def save_designs(answer: DesignAnswer, file: Path) -> list[Path]:
+    """The same two pictures of a benchmark's designs: the rate over devices, and that of a device as a share
+    of the rate of the fewest. Raises FabricmarkError where it cannot write."""
+    from fabricmark.report import pictures
+    from fabricmark.report.plots import Plot
+
+    other = file.with_name(f"{file.stem}{SHARE_FILE}{file.suffix}")
+    about = f"{answer.asked.benchmark} on {answer.system.name}"
+    lines = _best_of_devices(answer)
+    shares = {
+        name: {at: 100 * rate / at / (of[min(of)] / min(of)) for at, rate in of.items()}
+        for name, of in lines.items()
+    }
+    labels = f"{answer.metric} [{answer.unit}]", "of the rate of a device on the fewest [%]"
+    for path, label, of in zip((file, other), labels, (lines, shares), strict=True):
+        drawn = Plot("exploration", f"{about}: designs", "devices", label, _series(of))
+        paths.write_atomically(path, pictures.picture(drawn, file.suffix.removeprefix(".")))
+    return [file, other]
+
+
+def _best_of_devices(answer: DesignAnswer) -> dict[str, dict[int, float]]:
+    """Rates by devices: of the best design over each transport, and of each published one."""
+    found: dict[str, dict[int, float]] = {}
+    for one in answer.found:
+        of = found.setdefault(f"best{transports.over(one.case.transport)} (modelled)", {})
+        of[one.devices] = max(one.rate, of.get(one.devices, 0.0))
+    for one in answer.published:
+        found.setdefault(f"{one.published} (modelled)", {})[one.devices] = one.rate
+    return {name: dict(sorted(of.items())) for name, of in list(found.items())[:MOST_LINES]}
+
+
+def _series(lines: Mapping[str, Mapping[int, float]]) -> list:
+    from fabricmark.report.plots import Series
+
+    return [
+        Series(name, [float(at) for at in of], list(of.values()), "line", number)
+        for number, (name, of) in enumerate(lines.items())
+    ]
 
 
 def _plot(answer: Answer, title: str, label: str, value: Callable[[Found], float]):

@@ -58,6 +58,15 @@ def fpga_seconds(parameters: Mapping, board: Board) -> tuple[float, KernelTime]:
     return parameters["replications"] * board["host.launch_latency"], fpga_time(parameters, board, blocks)
 
 
+def intensity(parameters: Mapping):
+    """Operations for each byte that all replications together move on an FPGA: blocks of A and B for each
+    block of C, and C twice. Parameters may be arrays.
+    """
+    size = parameters["size"]
+    moved = 2 * size**2 * (size / parameters["block_size"] + 1) * ELEMENT_BYTES[parameters["data_type"]]
+    return flops(size) / moved
+
+
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
     """GFLOP/s on FPGAs; parameters, ranks and fields of the board may be arrays."""
     here = np.ceil(ranks / board.devices)

@@ -1,0 +1,127 @@
+"""`fabricmark explore` of the suite's benchmarks: the published design, or a better one that fits."""
+
+import json
+import os
+
+import numpy as np
+import pytest
+from conftest import REPOSITORY
+from fabricmark.explore import designs
+from fabricmark.explore.budget import Budget
+from fabricmark.systems.choice import Wanted
+from inspect_support import needs_clang
+
+pytestmark = needs_clang
+PLACES = [
+    (benchmark, system)
+    for benchmark in ("stream", "gemm", "fft", "hpl")
+    for system in ("noctua1", "u280_hbm", "hacc")
+    if (benchmark, system) != ("hpl", "u280_hbm")  # of which there is no synthesis
+]
+
+
+def explored(benchmark, system, devices=(1,), budget=None, **fixed):
+    asked = designs.Asked(benchmark, Wanted(system), devices, fixed)
+    return designs.explore(asked, budget or Budget(), "time", 5)
+
+
+@pytest.mark.parametrize("benchmark, system", PLACES)
+def test_the_best_design_is_the_published_one_or_a_better_one(benchmark, system):
+    answer = explored(benchmark, system)
+    best, case = answer.found[0], answer.cases[0]
+    own = next(one for one in answer.published if one.published == case.base)
+    assert best.rate >= own.rate * (1 - 1e-9)
+    assert all(share <= 1 + 1e-9 for share in best.uses.values())
+    place = tuple(
+        list(case.axes[name]).index(value) for name, value in own.values.items() if name in case.axes
+    )
+    assert case.fits[place] and case.rate[place] == pytest.approx(own.rate)
+    assert answer.rank(own) == 1 + int((case.rate[case.fits] > own.rate * (1 + 1e-9)).sum())
+
+
+def test_the_published_design_has_the_published_resources():
+    """At it nothing is estimated: only the difference of others is."""
+    case = explored("gemm", "noctua1").cases[0]
+    at = dict(case.bitstream.parameters)
+    place = tuple(0 if name == "devices" else list(case.axes[name]).index(at[name]) for name in case.axes)
+    assert case.needs["dsps"][place] == pytest.approx(3318)
+    assert case.needs["bram"][place] == pytest.approx(8321)
+    assert case.needs["logic"][place] == pytest.approx(310564)
+
+
+@pytest.mark.parametrize(
+    "name, benchmark, system",
+    [("dsps", "gemm", "noctua1"), ("bram", "gemm", "noctua1"), ("logic", "fft", "u280_hbm")],
+)
+def test_a_limit_that_is_ignored_lets_designs_pass_that_do_not_fit(name, benchmark, system, monkeypatch):
+    case = explored(benchmark, system).cases[0]
+    refused = int((~case.fits).sum())
+    loose = {**case.resources, name: 1e12}
+    monkeypatch.setitem(vars(case), "resources", loose)
+    vars(case).pop("fits")
+    assert int((~case.fits).sum()) < refused
+    taken = case.needs[name][case.fits].max()
+    assert taken > explored(benchmark, system).cases[0].resources[name]
+
+
+def test_designs_that_load_more_than_anybody_built_are_refused():
+    case = explored("stream", "noctua1").cases[0]
+    lanes = case.shaped["unroll"] * case.shaped["vector_width"]
+    wide = np.broadcast_to(lanes * 4 > 64, case.shape)
+    assert designs.widest() == 64 and wide.any() and not (case.fits & wide).any()
+
+
+def test_replications_of_gemm_share_the_memory():
+    case = explored("gemm", "noctua1").cases[0]
+    blocks = np.broadcast_to(case.shaped["block_size"], case.shape)
+    bandwidth = 4 * 19.2  # GB/s; A and B: 4 bytes for each of b/2 operations
+    assert (case.rate <= bandwidth * blocks / 4).all()
+
+
+def test_fixed_values_count_and_types_choose_the_synthesis():
+    answer = explored("gemm", "u280_hbm", data_type="double", gemm_size=4)
+    assert answer.cases[0].base == "u280_hbm_single/gemm_double"
+    assert {one.values["gemm_size"] for one in answer.found} == {4}
+    assert [one.published for one in answer.published] == ["u280_hbm_single/gemm_double"]
+    known = explored("gemm", "noctua1", gemm_size=8).cases[0].needs["dsps"].max()
+    assert explored("gemm", "noctua1", gemm_size=4).cases[0].needs["dsps"].max() < known
+
+
+def test_transports_and_devices_are_axes_too():
+    answer = explored("hpl", "noctua1", (1, 4))
+    assert {case.transport for case in answer.cases} == {"channels", "host"}
+    assert {one.devices for one in answer.found} == {1, 4}
+    assert explored("hpl", "noctua1", (1, 4), Budget(devices=1)).cases[0].axes["devices"] == [1]
+
+
+@pytest.fixture(name="run")
+def run_of_the_repository(place):
+    own = {"FABRICMARK_ROOT": str(REPOSITORY), "FABRICMARK_SYSTEMS": os.devnull}
+    return lambda *words: place.run("explore", *words, **own)
+
+
+def test_the_document_marks_what_was_published(run):
+    done = run("fft", "--system", "noctua1", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    found = json.loads(done.stdout)
+    assert found["found"][0]["published"] == "520n_multi/fft" and found["kind"] == "modelled"
+    assert [one["published"] for one in found["published"]] == ["520n_multi/fft", "520n_single/fft"]
+
+
+@pytest.mark.parametrize(
+    "words, cause",
+    [
+        (["gemm", "--system", "noctua1", "--grid", "12x12"], "which is no stencil"),
+        (["gemm", "--system", "noctua1", "--confirm"], "which is no stencil"),
+        (["gemm", "--system", "noctua1", "--set", "block_size=3000"], "block_size"),
+        (["gemm", "--system", "noctua1", "--set", "colour=red"], "gemm has no parameter colour"),
+        (["gemm", "--system", "noctua1", "--set", "gemm_size=16"], "no design of gemm fits"),
+        (["gemm", "--system", "noctua1", "--set", "data_type=mixed"], "no synthesis of gemm on noctua1 has"),
+        (["stream", "--system", "noctua1", "--by", "cost"], "nothing says per_hour"),
+        (["hpl", "--system", "u280_hbm"], "has no bitstream of hpl"),
+        (["stream", "--system", "noctua1", "--budget", "watts=1"], "no number of devices is within"),
+    ],
+)
+def test_wrong_input_ends_in_a_line(run, words, cause):
+    done = run(*words)
+    assert done.returncode == 2 and cause in done.stderr and done.stderr.count("\n") == 1
