@@ -3,6 +3,7 @@
 
 #include "base/error.hpp"
 #include "stencil/device_states.hpp"
+#include "stencil/streamed.hpp"
 
 namespace fabricmark::stencil {
 
@@ -14,6 +15,7 @@ class BaseExecution final : public Execution {
   BaseExecution(const runtime::Context& context, const Problem& problem, const Part& part)
       : problem_(problem),
         part_(part),
+        stream_(streamed(context, problem)),
         timeline_(context.timeline()),
         states_(context),
         constants_(of_advance(context, "constants")),
@@ -21,7 +23,7 @@ class BaseExecution final : public Execution {
     const std::vector<T> constants(problem.constants.begin(), problem.constants.end());
     constants_.write(states_.queue(), constants.data(), constants.size() * sizeof(T));
     states_.queue().finish();
-    states_.set({{"constants", constants_}, {"columns", part.columns}, {"rows", part.rows}});
+    states_.set({{"constants", constants_}, {"columns", stream_.in_row}, {"rows", stream_.rows}});
   }
 
   void write(const std::vector<double>& state, std::uint32_t offset) override {
@@ -67,11 +69,12 @@ class BaseExecution final : public Execution {
 
  private:
   [[nodiscard]] std::size_t at(std::size_t row, std::size_t column) const {
-    return (row * part_.columns + column) * (part_.fields + 1);
+    return stream_.at(row, column) * (part_.fields + 1);
   }
 
   const Problem& problem_;
   Part part_;
+  Streamed stream_;
   device::Timeline& timeline_;
   DeviceStates states_;
   device::Buffer constants_;
@@ -83,16 +86,7 @@ void require_stream(const runtime::Context& context, const Problem& problem) {
     throw bad_use("the base kernel has the whole grid on one device",
                   "use one rank, or --variant throughput, which takes a band of rows on each");
   }
-  if (problem.is_periodic_across || problem.is_periodic_along) {
-    throw bad_use("cells that go through one by one cannot begin again at the other side of the grid",
-                  "choose a case between walls, or --variant throughput");
-  }
-  const std::size_t most = context.parameters().count("row_cells");
-  if (problem.columns > most) {
-    throw bad_use(
-        fmt::format("rows have {} cells, and the local memory has room for {}", problem.columns, most),
-        "use fewer --columns and more --rows, or more --row-cells");
-  }
+  require_streams(context, problem, streamed(context, problem));
 }
 
 }  // namespace

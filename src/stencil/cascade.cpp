@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -11,9 +12,34 @@
 
 namespace fabricmark::stencil {
 
+namespace {
+
+/// Where no bitstream says how many cycles a pipeline takes: as deep as a design of this kind was beyond its
+/// rows (Mondigo 2020, section 3.3.3), of which the elements of this project keep one.
+double own_cycles(const runtime::Context& context, const Streamed& stream) {
+  constexpr double kArithmetic = 110;
+  return static_cast<double>(stream.in_row) / static_cast<double>(context.parameters().count("pipelines")) +
+         1 + kArithmetic;
+}
+
+/// The axis of a design that is there: as it says. Of one that is not, that of shorter rows, as a pass takes
+/// all pipelines' cycles beside its words; of both alike x.
+Streamed chosen_stream(const runtime::Context& context, const Problem& problem, bool is_built) {
+  const Streamed along_x = streamed(problem, false);
+  if (context.parameters().text("orientation") != "auto") return streamed(context, problem);
+  if (is_built) return along_x;
+  const Streamed along_y = streamed(problem, true);
+  if (along_y.in_row % context.parameters().count("pipelines") != 0) return along_x;
+  return own_cycles(context, along_y) < own_cycles(context, along_x) ? along_y : along_x;
+}
+
+}  // namespace
+
 std::string Cascade::note() const {
-  return fmt::format("{} elements on {} boards: a pass makes as many steps; {:.6g} cycles through each", all,
-                     boards, pipeline_cycles);
+  return fmt::format(
+      "{} elements on {} boards: a pass makes as many steps; {:.6g} cycles through each; cells "
+      "stream along {}",
+      all, boards, pipeline_cycles, stream.is_turned ? "y" : "x");
 }
 
 Cascade cascade_of(const runtime::Context& context, const Problem& problem) {
@@ -27,18 +53,18 @@ Cascade cascade_of(const runtime::Context& context, const Problem& problem) {
                   .own = rank == 0 ? first : each,
                   .first = rank == 0 ? 0 : first + (rank - 1) * each,
                   .boards = boards};
-  // Where no bitstream says it: as deep as a design of this kind was beyond its rows (Mondigo 2020,
-  // section 3.3.3).
-  constexpr double kArithmetic = 110;
-  const double own =
-      static_cast<double>(problem.columns) / static_cast<double>(parameters.count("pipelines")) + 1;
   const auto cell = static_cast<double>(sizeof(float) * (problem.fields.size() + 1));
   const runtime::SystemCosts* const costs = context.costs();
-  const auto value = [&](const char* name, double usual) {
-    return costs == nullptr ? usual : costs->value_or(name, usual);
-  };
-  cascade.pipeline_cycles = value("pipeline_cycles", own + kArithmetic);
-  cascade.cell_bytes = static_cast<std::size_t>(value("cell_bytes", cell));
+  const auto value = [&](const char* name) { return costs == nullptr ? std::nullopt : costs->find(name); };
+  const std::optional<double> built = value("pipeline_cycles");
+  cascade.stream = chosen_stream(context, problem, built.has_value());
+  cascade.pipeline_cycles = own_cycles(context, cascade.stream);
+  if (built) {
+    // It was built for rows along x: of turned ones it keeps as many.
+    const double longer = cascade.pipeline_cycles - own_cycles(context, streamed(problem, false));
+    cascade.pipeline_cycles = *built + value("pipeline_rows").value_or(1) * longer;
+  }
+  cascade.cell_bytes = static_cast<std::size_t>(value("cell_bytes").value_or(cell));
   return cascade;
 }
 
@@ -51,19 +77,10 @@ network::Topology ring_of(int boards) {
 }
 
 void require_cascade(const runtime::Context& context, const Problem& problem) {
-  if (problem.is_periodic_across || problem.is_periodic_along) {
-    throw bad_use("cells that go through one by one cannot begin again at the other side of the grid",
-                  "choose a case between walls, or --variant throughput");
-  }
   if (context.parameters().text("data_type") == "double") {
     throw bad_use("the dataflow kernels have floats", "leave out --data-type, or choose --variant base");
   }
-  const std::size_t most = context.parameters().count("row_cells");
-  if (problem.columns > most) {
-    throw bad_use(
-        fmt::format("rows have {} cells, and the local memory has room for {}", problem.columns, most),
-        "use fewer --columns and more --rows, or more --row-cells");
-  }
+  require_streams(context, problem, cascade_of(context, problem).stream);
 }
 
 common::HaloSums RingMarks::sums(const runtime::Communicator& ranks, std::size_t words) const {

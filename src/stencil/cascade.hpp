@@ -7,6 +7,7 @@
 #include "network/topology.hpp"
 #include "runtime/context.hpp"
 #include "stencil/problem.hpp"
+#include "stencil/streamed.hpp"
 
 namespace fabricmark::stencil {
 
@@ -22,6 +23,7 @@ struct Cascade {
   double pipeline_cycles = 0;  ///< from a word into an element to the word that is made of it
   std::size_t cell_bytes = 0;  ///< as it streams
   std::size_t boards = 1;
+  Streamed stream{};
 
   [[nodiscard]] std::string note() const;
 };

@@ -93,7 +93,7 @@ std::optional<Compression> compression_of(const runtime::Context& context, const
               .channels = static_cast<std::uint32_t>(channels),
               .lanes = static_cast<std::uint32_t>(lanes),
               .flit_bits = flit_bits(board, static_cast<double>(cascade.cell_bytes * lanes)),
-              .columns = problem.columns};
+              .columns = cascade.stream.in_row};
   how.cells = problem.columns * problem.rows;
   how.word_bytes = static_cast<double>(cascade.cell_bytes * lanes);
   how.ratio = ratio;

@@ -8,9 +8,9 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import budget, confirm, stencils
-from fabricmark.explore.cascades import AS_GIVEN, AXES, TURNED, Problem
+from fabricmark.explore.cascades import AXES, Problem
 from fabricmark.explore.front import pareto
-from fabricmark.models._cascade import LINK, START, depth_of
+from fabricmark.models._cascade import ALONG_X, ALONG_Y, LINK, START, depth_of
 from fabricmark.systems.choice import Wanted
 
 OCEAN, FLOW = Problem(2581, 2879, 4000), Problem(720, 240, 6400)
@@ -32,7 +32,7 @@ def run_of_the_repository(place):
 
 def at(answer, **values):
     """The place of a design."""
-    wanted = {"orientation": AS_GIVEN, "compression": "none", **values}
+    wanted = {"orientation": ALONG_X, "compression": "none", **values}
     found = []
     for axis, known in zip(AXES, answer.exploration.space.values, strict=True):
         own = [str(one) for one in known]
@@ -86,9 +86,9 @@ def test_lattice_boltzmann_is_better_along_the_short_axis_and_two_pipelines_wait
         way: answer.exploration.seconds[
             at(answer, boards=16, pipelines=1, cascaded=1, link="D 32, RX 512", orientation=way)
         ]
-        for way in (AS_GIVEN, TURNED)
+        for way in (ALONG_X, ALONG_Y)
     }
-    assert times[TURNED] < times[AS_GIVEN]
+    assert times[ALONG_Y] < times[ALONG_X]
     wide = at(answer, boards=16, pipelines=2, cascaded=1, link="D 32, RX 512")
     assert answer.exploration.one(wide).stall == pytest.approx(2 / 7)
     assert answer.exploration.one(wide).costliest == LINK
@@ -114,7 +114,7 @@ def test_a_board_alone_needs_no_link(ocean):
 
 
 def test_depths_follow_from_the_rows_that_pipelines_keep():
-    flow = depth_of({1: 1550, 2: 830, 4: 470}, 720)
+    flow = depth_of({1: 1550, 2: 830, 4: 470}, 720, 2)
     assert flow.rows == 2 and [flow.of(n, 720) for n in (1, 2, 4)] == [1550, 830, 470]
     assert flow.of(1, 240) == 590
     ocean = depth_of({1: 3099, 2: 1808}, 2581)

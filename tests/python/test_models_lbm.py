@@ -59,6 +59,20 @@ def test_a_stream_16_times_as_long_has_nearly_all_of_the_peak():
     assert made.share == pytest.approx(0.964, abs=0.0005)
 
 
+def test_a_stream_along_the_short_axis_has_more_of_the_peak():
+    """Section 6.1 of the specification: 64 boards, 720 x 240."""
+    system = systems.load("arria10_ring", "fitted")
+    bitstream = system.bitstream("lbm", "channels", pipelines=1)
+    board = system.board_with(bitstream, 64)
+    shares = {}
+    for axis in ("auto", "x", "y"):
+        parameters = {**bitstream.parameters, "columns": 720, "rows": 240, "orientation": axis}
+        made = _cascade.of_design(parameters, FLOW, 64, board, system.networks["channels"], bitstream)
+        shares[axis] = made.share
+    assert shares["auto"] == shares["x"] == pytest.approx(0.624, abs=0.0005)  # as it was built
+    assert shares["y"] == pytest.approx(0.802, abs=0.0005)
+
+
 def test_compression_makes_links_faster_and_the_way_longer():
     plain, _ = cascade("lbm", FLOW, 16, pipelines=2)
     packed = replace(plain, ratio=2.392, codec_cycles=20)

@@ -325,7 +325,7 @@ BAD = {
     ),
     "doubles on boards": (("--variant", "dataflow", *DOUBLE), "the dataflow kernels have floats"),
     "long rows on boards": (
-        ("--variant", "dataflow", "--row-cells", 32),
+        ("--variant", "dataflow", "--row-cells", 32, "--orientation", "x"),
         "rows have 64 cells, and the local memory has room for 32",
     ),
 }

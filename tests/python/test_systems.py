@@ -16,7 +16,7 @@ FILES = sorted(SYSTEMS.rglob("*.toml"))
 # How a source names its document, and where in it.
 DOCUMENTS = re.compile(
     r"(Meyer|Mondigo|Karl|Meyer et al\.|Contini et al\.) 20\d\d, (section|Table|Fig\.|eq\.)"
-    r"|AMD (UG|XD)\d+|NVIDIA H200 data sheet"
+    r"|AMD (UG|XD)\d+|NVIDIA H200 data sheet|Intel's product table"
     r"|the whole memory counts as one|no switch|one port carries"
 )
 BOARDS = [

@@ -18,7 +18,8 @@ FM_OF_ANY_WIDTH struct fm_word { fm_cell cell[PIPELINES]; };
 // Where the words of a grid are: `column` and `row` of one, of so many in a row; what lies beyond the grid.
 typedef struct {
   int column, row, in_row, rows, edge_kind;
-  int phase;  // of the step that is made
+  int phase;      // of the step that is made
+  int is_turned;  // columns of the grid stream one after the other
 } fm_position;
 
 // The cell `beside` those of the middle word, from the left one of which it is counted; beyond the grid there
@@ -48,7 +49,7 @@ FM_OF_ANY_WIDTH static inline FM_WORD fm_element(const FM_WORD words[3][3], cons
       FM_UNROLL_FULLY
       for (int dx = -1; dx <= 1; ++dx) window.at[1 + dy][1 + dx] = fm_cell_at(words, dy, lane + dx, at);
     }
-    const fm_numbers next = fm_next(window, constants);
+    const fm_numbers next = fm_next(FM_IS_TURNED(at.is_turned) ? fm_turned(window) : window, constants);
     FM_UNROLL_FULLY
     for (int i = 0; i < FM_FIELDS; ++i) made.cell[lane].of[i] = next.of[i];
     made.cell[lane].of[FM_FIELDS] = window.at[1][1].of[FM_FIELDS];
@@ -91,7 +92,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   const uint in_row = columns / PIPELINES;
   const uint count = in_row * rows;
   const uint behind = in_row + 1;  // words between one that comes and the one that is computed
-  fm_position at = {0, 0, (int)in_row, (int)rows, FM_EDGE_KIND, (int)(begin_state % FM_PHASES)};
+  fm_position at = {0, 0, (int)in_row, (int)rows, FM_EDGE_KIND, (int)(begin_state % FM_PHASES), 0};
   uint column = 0;
   int is_in_trouble = 0;
   FM_PIPELINE

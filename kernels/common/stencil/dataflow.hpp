@@ -14,6 +14,7 @@ struct fm_stream_shape {
   unsigned int in_row;  // words of a row
   unsigned int rows;
   int edge_kind;  // of what lies beyond the grid
+  int is_turned;  // its rows are columns of the grid
 };
 
 /// What an element does in a run: it is one of so many in a pass.
@@ -97,7 +98,7 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
     const bool is_active = pass * turns.elements + turns.element < turns.steps;
     fm_word<PIPELINES> words[3][3] = {};
     const int phase = (int)((pass * turns.elements + turns.element) % FM_PHASES);
-    fm_position at = {0, 0, (int)shape.in_row, (int)shape.rows, shape.edge_kind, phase};
+    fm_position at = {0, 0, (int)shape.in_row, (int)shape.rows, shape.edge_kind, phase, shape.is_turned};
     unsigned int column = 0;
     int is_in_trouble = 0;
     for (unsigned int i = 0; i < count + behind; ++i) {

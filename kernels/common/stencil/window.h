@@ -67,6 +67,29 @@ typedef struct {
   int phase;
 } fm_window;
 
+// What a window is to a cell where columns stream one after the other: its rows are columns of the grid.
+static inline fm_window fm_turned(const fm_window window) {
+  fm_window turned;
+  turned.phase = window.phase;
+  FM_UNROLL_FULLY
+  for (int row = 0; row < 3; ++row) {
+    FM_UNROLL_FULLY
+    for (int column = 0; column < 3; ++column) turned.at[column][row] = window.at[row][column];
+  }
+  return turned;
+}
+
+// The parameter `orientation` as a number: whether columns stream one after the other. Kernels that are built
+// for neither are told.
+#define FM_AXIS_auto 0
+#define FM_AXIS_x 0
+#define FM_AXIS_y 1
+#if defined(ORIENTATION)
+#define FM_IS_TURNED(told) FM_PASTE(FM_AXIS_, ORIENTATION)
+#else
+#define FM_IS_TURNED(told) (told)
+#endif
+
 #define FM_FIELD(window, field, dx, dy) ((window).at[1 + (dy)][1 + (dx)].of[field])
 #define FM_KIND(window, dx, dy) ((int)(window).at[1 + (dy)][1 + (dx)].of[FM_FIELDS])
 

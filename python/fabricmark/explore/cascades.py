@@ -15,10 +15,9 @@ import numpy as np
 
 from fabricmark.explore.elements import Element, Links
 from fabricmark.models import Board
-from fabricmark.models._cascade import CODEC_BYTES, NO_COMPRESSION, Cascade
+from fabricmark.models._cascade import ALONG_X, CODEC_BYTES, NO_COMPRESSION, Cascade
 
 AXES = ("boards", "pipelines", "cascaded", "orientation", "compression", "link")
-AS_GIVEN, TURNED = "rows", "columns"
 NONE = NO_COMPRESSION
 
 
@@ -36,7 +35,7 @@ class Problem:
 
     def row_cells(self, orientation: str) -> int:
         """Cells of a row, along which the grid streams."""
-        return self.columns if orientation == AS_GIVEN else self.rows
+        return self.columns if orientation == ALONG_X else self.rows
 
     @property
     def turned(self) -> "Problem":

@@ -17,8 +17,8 @@ from typing import Any
 from fabricmark import results
 from fabricmark.base import ended, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
-from fabricmark.explore.cascades import AS_GIVEN
 from fabricmark.explore.stencils import Answer, Found
+from fabricmark.models._cascade import ALONG_X
 from fabricmark.models.machine import DIRECT
 from fabricmark.systems import export
 
@@ -50,7 +50,7 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
     made = of.one(one.place)
     steps = made.cascaded * made.boards
     across, along = problem.columns, problem.rows
-    if one.values["orientation"] != AS_GIVEN:
+    if one.values["orientation"] != ALONG_X:
         across, along = along, across
     across += -across % made.pipelines  # rows are whole words
     with tempfile.TemporaryDirectory() as folder:

@@ -173,7 +173,8 @@ def element_of(benchmark: str, system: System, built: Sequence[Bitstream], row_c
     depths = {_count(one, "pipelines"): one["pipeline_depth"] for one in built}
     operations = first.get("fitted.element_operations")
     return Element(
-        first["clock"], first["cell_bytes"], _cascade.depth_of(depths, row_cells), vendor,
+        first["clock"], first["cell_bytes"],
+        _cascade.depth_of(depths, row_cells, _cascade.rows_kept(first)), vendor,
         arithmetic_of(benchmark, vendor, operations),
     )  # fmt: skip
 

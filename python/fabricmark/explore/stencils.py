@@ -11,8 +11,9 @@ from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import elements, reasons
 from fabricmark.explore.budget import Budget
-from fabricmark.explore.cascades import AS_GIVEN, NONE, TURNED, Exploration, Problem, Space
+from fabricmark.explore.cascades import NONE, Exploration, Problem, Space
 from fabricmark.explore.front import pareto
+from fabricmark.models._cascade import ALONG_X, ALONG_Y
 from fabricmark.models.machine import Bitstream
 from fabricmark.predict.feasible import NAMES
 from fabricmark.results import published
@@ -132,7 +133,7 @@ def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Spa
     ratios = ratios_of(asked.benchmark, system.board_id)
     boards = asked.devices or _counts(system.most_devices)
     numbers = {"pipelines": [int(one) for one in allowed], "cascaded": list(range(1, MOST_CASCADED + 1))}
-    names = {"orientation": [AS_GIVEN, TURNED], "compression": [NONE, *({name for name, _ in ratios})]}
+    names = {"orientation": [ALONG_X, ALONG_Y], "compression": [NONE, *({name for name, _ in ratios})]}
     for name in names:
         if name in asked.fixed:
             names[name] = [_one_of(name, asked.fixed[name], names[name])]

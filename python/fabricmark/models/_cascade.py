@@ -24,7 +24,8 @@ from fabricmark.models._network import hop_seconds, mean_spine_seconds
 from fabricmark.models.machine import DIRECT, Bitstream, Network
 
 INPUTS = (
-    "bitstream.clock", "bitstream.pipeline_depth", "bitstream.cell_bytes", "bitstream.link_cycles",
+    "bitstream.clock", "bitstream.pipeline_depth", "bitstream.pipeline_rows",
+    "bitstream.cell_bytes", "bitstream.link_cycles",
     "bitstream.fitted.link_bandwidth", "bitstream.fitted.element_operations", "board.memory.bank_bandwidth",
     "network.links.bandwidth", "network.links.width", "network.latency", "network.start_latency",
     "network.switch_latency", "network.switch_ports", "network.cable_latency",
@@ -35,6 +36,7 @@ LINK, COMPRESSORS, MEMORY, START, PIPELINES = (
     "bandwidth of links", "compressors", "memory bandwidth", "start of the pipelines", "pipelines"
 )  # fmt: skip
 NO_COMPRESSION = "none"
+ALONG_X, ALONG_Y = "x", "y"
 # What a compressor and a decompressor take together, and what a compressor makes in a cycle at most.
 CODEC_CYCLES = 20
 CODEC_BYTES = 64
@@ -155,15 +157,8 @@ class Depth:
         return self.rows * row_cells / pipelines + self.arithmetic.get(pipelines, self.usual)
 
 
-def depth_of(built: Mapping[int, float], row_cells: int) -> Depth:
-    """From the depths of what was built, by its n, for rows of so many cells: what falls with n is the rows.
-
-    A single one does not say how many rows it keeps: it is taken for one, as the kernels of this project do.
-    """
-    slope = row_cells
-    if len(built) > 1:
-        slope = np.polyfit([1 / n for n in built], list(built.values()), 1)[0]
-    rows = max(round(slope / row_cells), 1)
+def depth_of(built: Mapping[int, float], row_cells: int, rows: int = 1) -> Depth:
+    """From the depths of what was built, by its n, for rows of so many cells, of which it keeps `rows`."""
     arithmetic = {n: depth - rows * row_cells / n for n, depth in built.items()}
     return Depth(rows, arithmetic, sum(arithmetic.values()) / len(arithmetic))
 
@@ -173,7 +168,8 @@ def of_design(
     network: Network | None, bitstream: Bitstream | None,
 ) -> Cascade:  # fmt: skip
     """What was built, by its bitstream. The depth of a pipeline follows from the rows that its authors had,
-    and is taken as it is for others.
+    and is taken as it is for others; where columns stream one after the other (`orientation` y) it is that
+    of rows as long.
 
     Raises MissingValue for what nothing says: a parameter, the clock, of several boards their network.
     """
@@ -182,9 +178,23 @@ def of_design(
         raise MissingValue("bitstream.pipeline_depth")
     one = Cascade(
         parameters["pipelines"], parameters["cascaded"], boards, hz, bitstream["cell_bytes"],
-        bitstream["pipeline_depth"], cells, board["memory.bank_bandwidth"],
+        _depth(parameters, bitstream), cells, board["memory.bank_bandwidth"],
     )  # fmt: skip
     return one if boards == 1 else linked(_compressed(one, parameters), network, bitstream)
+
+
+def rows_kept(bitstream: Bitstream) -> int:
+    """By a pipeline of the design; one, where nothing says it, as by those of this project."""
+    return int(bitstream.get("pipeline_rows") or 1)
+
+
+def _depth(parameters: Mapping, bitstream: Bitstream) -> float:
+    """Cycles of the design's pipelines."""
+    depth, rows = bitstream["pipeline_depth"], rows_kept(bitstream)
+    if parameters.get("orientation") != ALONG_Y:
+        return depth
+    n = parameters["pipelines"]
+    return depth_of({n: depth}, parameters["columns"], rows).of(n, parameters["rows"])
 
 
 def _compressed(one: Cascade, parameters: Mapping) -> Cascade:

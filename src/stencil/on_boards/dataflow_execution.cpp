@@ -65,7 +65,7 @@ class CascadeExecution final : public Execution {
     if (!board_.computes()) return;
     states_[0].resize(cells_);
     states_[1].resize(cells_);
-    for (std::vector<Word>& rows : kept_) rows.resize(2 * problem.columns / PIPELINES);
+    for (std::vector<Word>& rows : kept_) rows.resize(2 * cascade_.stream.in_row / PIPELINES);
   }
 
   void write(const std::vector<double>& state, std::uint32_t /*offset*/) override {
@@ -121,7 +121,7 @@ class CascadeExecution final : public Execution {
  private:
   /// Of an element: what it takes beside the row and the word that it waits for, and the cycle of the FIFO.
   [[nodiscard]] dataflow::Start arithmetic() const {
-    const std::size_t waits = problem_.columns / PIPELINES + 2;
+    const std::size_t waits = cascade_.stream.in_row / PIPELINES + 2;
     return {.depth = std::max(0.0, cascade_.pipeline_cycles - static_cast<double>(waits)),
             .stands_still = true};
   }
@@ -129,7 +129,7 @@ class CascadeExecution final : public Execution {
   void each(const Body& body) {
     for (std::size_t row = 0; row < part_.rows; ++row) {
       for (std::size_t column = 0; column < part_.columns; ++column) {
-        const std::size_t cell = row * part_.columns + column;
+        const std::size_t cell = cascade_.stream.at(row, column);
         for (std::size_t field = 0; field <= part_.fields; ++field) {
           body(field, row, column, states_[current_][cell / PIPELINES].cell[cell % PIPELINES].of[field]);
         }
@@ -140,8 +140,10 @@ class CascadeExecution final : public Execution {
   template <bool computes>
   void start(unsigned int passes, unsigned int count, std::vector<unsigned int>& troubles) {
     dataflow::Host& host = board_.host();
-    const auto in_row = static_cast<unsigned int>(problem_.columns / PIPELINES);
-    const fm_stream_shape shape{in_row, static_cast<unsigned int>(problem_.rows), problem_.edge_kind};
+    const Streamed& stream = cascade_.stream;
+    const auto in_row = static_cast<unsigned int>(stream.in_row / PIPELINES);
+    const fm_stream_shape shape{in_row, static_cast<unsigned int>(stream.rows), problem_.edge_kind,
+                                stream.is_turned ? 1 : 0};
     const unsigned int words = shape.in_row * shape.rows;
     for (std::size_t i = 0; i < cascade_.own; ++i) {
       const fm_turns turns{static_cast<unsigned int>(cascade_.first + i),
