@@ -126,15 +126,16 @@ test test-full:
 	exit $$status
 
 test-rtl: setup-also-rtl  ## the RTL of credit link and compression: beside their models, proofs, reference points, resources (Verilator, yosys, z3)
-	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS)
+	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fm_lbm  # makes cells to be compressed
+	@$(WITH_OPENCL); .venv/bin/python rtl/tests/run.py --jobs $(JOBS)
 
 # For machines that have Verilator and yosys; .ci/run calls it there.
 test-rtl-short: setup  ## of these what takes a minute: lint, reference points, 100 random links and the planted faults
 	@.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --only sources --only cosimulation --only reference_points --only codec --runs 100
 
 test-rtl-full: setup-also-rtl  ## the same with deeper proofs, and 10 000 random links of both and of the model alone
-	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target credit_link_tests
-	@status=0; FABRICMARK_CREDIT_LINK_RUNS=10000 build/release/bin/credit_link_tests --gtest_brief=1 || status=1; \
+	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target credit_link_tests fm_lbm
+	@$(WITH_OPENCL); status=0; FABRICMARK_CREDIT_LINK_RUNS=10000 build/release/bin/credit_link_tests --gtest_brief=1 || status=1; \
 	.venv/bin/python rtl/tests/run.py --jobs $(JOBS) --full --runs 10000 || status=1; \
 	exit $$status
 

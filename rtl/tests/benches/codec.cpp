@@ -1,7 +1,14 @@
 // Compression and decompression beside the codec of src/codec: the same flits, and the same words out.
 // Without stalls the first flit and the first word come within 24 cycles each.
+//
+//     program SEED RUNS [FAULT]           random frames
+//     program cells FILE CELLS [FAULT]    frames of so many cells, one after the other in a file, without
+//     stalls
 #include <deque>
+#include <fstream>
+#include <iterator>
 #include <memory>
+#include <string_view>
 
 #include "Vfm_test_codec.h"
 #include "bench.hpp"
@@ -43,8 +50,29 @@ class Bench {
     constexpr unsigned kFrames = 3, kAtMost = 200000;
     const unsigned cells = kLanes * random_.number(1, 1500 / kLanes);
     rtl_->cfg_cells = cells;
-    for (unsigned i = 0; i < kFrames; ++i) add_frame(cells);
-    for (cycle_ = 0; cycle_ < kAtMost && !words_.empty(); ++cycle_) step();
+    for (unsigned i = 0; i < kFrames; ++i) add_random_frame(cells);
+    return run_frames(kAtMost);
+  }
+  /// Of a file, all of its frames.
+  std::uint64_t run(const Bytes& all, unsigned cells) {
+    is_fast_ = true;
+    for (double& rate : rates_) rate = 1;
+    rtl_->cfg_cells = cells;
+    const std::size_t frame = std::size_t{4} * kChannels * cells;
+    expect(!all.empty() && all.size() % frame == 0, "the file has no whole frames");
+    for (std::size_t at = 0; at < all.size(); at += frame) add_frame(piece(all, at, frame));
+    return run_frames(static_cast<unsigned>(4 * words_.size()));
+  }
+  /// That went through all benches so far.
+  static std::uint64_t& cells() {
+    static std::uint64_t count = 0;
+    return count;
+  }
+
+ private:
+  std::uint64_t run_frames(unsigned at_most) {
+    cells() += words_.size() * kLanes;
+    for (cycle_ = 0; cycle_ < at_most && !words_.empty(); ++cycle_) step();
     expect(words_.empty(), "a word did not come out");
     expect(flits_.empty(), "a flit did not come out");
     expect(rtl_->bad_head == 0, "a head was not taken");
@@ -54,8 +82,6 @@ class Bench {
     }
     return cycle_;
   }
-
- private:
   template <typename Model>
   static void set_fault(Model& model, unsigned fault) {
     model.fault = static_cast<std::uint8_t>(fault);
@@ -64,7 +90,7 @@ class Bench {
   static unsigned flit_words() { return FABRICMARK_WIDTH / (3 * kChannels * kLanes) + 1; }
 
   /// Numbers of all kinds: smooth ones, noise, and blocks of both that take turns.
-  void add_frame(unsigned cells) {
+  void add_random_frame(unsigned cells) {
     Bytes bytes;
     unsigned left = 0, bits = 0;
     for (unsigned i = 0; i < cells * kChannels; ++i) {
@@ -78,6 +104,10 @@ class Bench {
       for (unsigned byte = 0; byte < 4; ++byte)
         bytes.push_back(static_cast<std::uint8_t>(number >> 8 * byte));
     }
+    add_frame(bytes);
+  }
+  void add_frame(const Bytes& bytes) {
+    const std::size_t cells = bytes.size() / (std::size_t{4} * kChannels);
     std::vector<std::byte> coded(codec::most_bytes(form(), cells));
     const auto all = std::as_bytes(std::span(bytes));
     coded.resize(codec::encode(form(), all, coded));
@@ -87,7 +117,7 @@ class Bench {
     const Bytes flits(from, from + coded.size());
     for (std::size_t at = 0; at < flits.size(); at += kFlit)
       flits_.push_back(piece(flits, at, kFlit)), flit_ends_.push_back(at + kFlit == flits.size());
-    sent_.insert(sent_.end(), words_.end() - cells / kLanes, words_.end());
+    sent_.insert(sent_.end(), words_.end() - static_cast<std::ptrdiff_t>(cells / kLanes), words_.end());
   }
   static Bytes piece(const Bytes& from, std::size_t at, std::size_t count) {
     const auto begin = from.begin() + static_cast<std::ptrdiff_t>(at);
@@ -139,9 +169,30 @@ class Bench {
   std::deque<bool> ends_, flit_ends_;
 };
 
+int over_file(const char* name, unsigned cells, unsigned fault) {
+  std::ifstream file(name, std::ios::binary);
+  const Bytes all{std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
+  try {
+    std::printf("codec, fault %u: %llu cycles\n", fault,
+                static_cast<unsigned long long>(Bench(1, fault).run(all, cells)));
+  } catch (const Found& found) {
+    std::printf("codec, %s, fault %u: found: %s\n", name, fault, found.what());
+    return 1;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
-  return over_seeds(argc, argv, "codec",
-                    [](std::uint64_t seed, unsigned fault) { return Bench(seed, fault).run(); });
+  const auto number = [&](int i) {
+    return argc > i ? static_cast<unsigned>(std::strtoul(argv[i], nullptr, 10)) : 0;
+  };
+  const bool is_file = argc > 3 && std::string_view(argv[1]) == "cells";
+  const int code = is_file ? over_file(argv[2], number(3), number(4))
+                           : over_seeds(argc, argv, "codec", [](std::uint64_t seed, unsigned fault) {
+                               return Bench(seed, fault).run();
+                             });
+  std::printf("%llu cells\n", static_cast<unsigned long long>(Bench::cells()));
+  return code;
 }

@@ -1,4 +1,6 @@
-"""Compression and decompression beside the codec of src/codec, of several shapes, on random frames."""
+"""Compression and decompression beside the codec of src/codec, of several shapes: on random frames, and on
+cells of a flow round a cylinder, which the program fm_lbm makes; of each a million in `make test-rtl`.
+"""
 
 import re
 import subprocess
@@ -7,7 +9,8 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-from common import ROOT, RTL, Failure, Options, Task, once, run, verilate
+import numpy
+from common import BUILD, ROOT, RTL, Failure, Options, Task, once, run, verilate
 
 TOOLS = ("verilator", "yosys")
 FOLDER = RTL / "codec"
@@ -47,7 +50,14 @@ SHAPES = (
     Shape(512, 3, 4, 1, 0, 300),
     Shape(128, 2, 2, 0, 1, 20),
 )
-RUNS = 100
+# Flow: so many columns and rows, after so many steps. Its frames are more than a million cells.
+GRID = (720, 240)
+STEPS = (500, 1000, 1500, 2000, 2500, 3000)
+FIELD_SHAPES = (Shape(256, 10, 1, 1, 1, GRID[0]), Shape(512, 10, 2, 0, 1, GRID[0]))
+FIRST_CELL_FORGOTTEN = 2  # a fault that shows from the second frame on
+RUNS, RUNS_OF_MANY = 100, 500
+MANY = 1_000_000  # cells
+LONG = 1000  # random links in `make test-rtl`; the short selection has fewer
 FAULTS = range(1, 13)
 FAULTY_SHAPE = SHAPES[0]
 
@@ -65,7 +75,45 @@ def build(shape: Shape) -> None:
 
 
 def same(shape: Shape, runs: int) -> str:
-    return run([program(shape), 0, runs], f"codec {shape}").strip()
+    return compared(run([program(shape), 0, runs], f"codec {shape}"), MANY if runs >= RUNS_OF_MANY else 1)
+
+
+def compared(output: str, least: int) -> str:
+    """What a program has told. Raises Failure where it has compared too few cells."""
+    cells = re.search(r"^(\d+) cells$", output, re.MULTILINE)
+    if cells is None or int(cells[1]) < least:
+        raise Failure(f"{least} cells were to be compared, and not: {output.strip()}")
+    return ", ".join(output.strip().splitlines())
+
+
+@once
+def fields() -> Path:
+    """Cells of the flow, ten floats each. Raises Failure: there is no program that makes it."""
+    flow = ROOT / "build" / "release" / "bin" / "fm_lbm"
+    if not flow.exists():
+        raise Failure(f"{flow.relative_to(ROOT)} is not there; run make test-rtl, which builds it")
+    BUILD.mkdir(parents=True, exist_ok=True)
+    file, folder = BUILD / "flow.cells", BUILD / "flow"
+    grid = ("--case", "cylinder", "--columns", GRID[0], "--rows", GRID[1])
+    with file.open("wb") as cells:
+        for steps in STEPS:
+            once_only = ("--steps", steps, "--repetitions", 1, "--warmup", 0, "--fields", folder)
+            run([flow, *grid, *once_only], f"flow of {steps} steps", BUILD)
+            cells.write(numpy.load(folder / "cells.npy").astype("<f4").tobytes())
+    return file
+
+
+def same_fields(shape: Shape) -> str:
+    words = [program(shape), "cells", fields(), GRID[0] * GRID[1]]
+    return compared(run(words, f"codec {shape} on fields"), MANY)
+
+
+def finds_in_fields(shape: Shape) -> None:
+    """Raises Failure where a fault does not show in them."""
+    words = [program(shape), "cells", fields(), GRID[0] * GRID[1], FIRST_CELL_FORGOTTEN]
+    done = subprocess.run([str(word) for word in words], capture_output=True, text=True, check=False)
+    if done.returncode != 1 or ": found: " not in done.stdout:
+        raise Failure("a fault of the first cells does not show in cells of flow")
 
 
 def finds(fault: int) -> None:
@@ -107,7 +155,12 @@ def tasks(options: Options) -> Iterator[Task]:
         yield Task(f"synthesis {name}", partial(synthesis, name))
         for shape in SHAPES:
             yield Task(f"lint {name} {shape}", partial(lint, name, shape))
+    is_long = options.runs >= LONG
     for shape in SHAPES:
-        yield Task(f"same {shape}", partial(same, shape, RUNS * (10 if options.full else 1)))
+        yield Task(f"same {shape}", partial(same, shape, RUNS_OF_MANY if is_long else RUNS))
+    for shape in FIELD_SHAPES if is_long else ():
+        yield Task(f"flow, build {shape}", partial(build, shape))
+        yield Task(f"flow, same {shape}", partial(same_fields, shape))
+        yield Task(f"flow, fault {shape}", partial(finds_in_fields, shape))
     for fault in FAULTS:
         yield Task(f"fault {fault}", partial(finds, fault))

@@ -8,6 +8,7 @@ import threading
 import tomllib
 from collections.abc import Iterator
 from functools import partial
+from pathlib import Path
 
 from common import BUILD, RTL, SOURCES, TOP, Failure, Options, Task, once, run
 
@@ -34,13 +35,19 @@ BUILDS |= {
 }
 PORT = "intel_alm, Cyclone V cells, Ethernet port"  # what a switched network takes beside an end: Fig. 4.6
 BUILDS[PORT] = (INTEL_CELLS, {})
-SHORT = ("xcup without payload CRC", INTEL)  # of `make test-rtl`
+# A compressor and a decompressor of cells of lattice Boltzmann in 2d.
+CODEC = RTL / "codec"
+CODEC_SHAPE = {"W": 256, "C": 10, "N": 1, "PLANE": 1, "FLOATS": 1, "COLUMNS": 720}
+CODEC_TOPS = {f"xcup, {top}": top for top in ("fm_fp_compress", "fm_fp_decompress")}
+BUILDS |= {name: ("synth_xilinx -family xcup -flatten", CODEC_SHAPE) for name in CODEC_TOPS}
+SHORT = ("xcup without payload CRC", INTEL, *CODEC_TOPS)  # of `make test-rtl`
 # Sums of kinds of cells, by the start of their names; of the pins of a chip there are none.
 KINDS = {
     "LUT": ("LUT", "INV"),
     "FF": ("FD", "MISTRAL_FF"),
     "CARRY4": ("CARRY4",),
     "MUXF": ("MUXF",),
+    "SRL16": ("SRL16",),
     "RAM64M8": ("RAM64M8",),
     "RAMB36": ("RAMB36",),
     "ALUT": ("MISTRAL_ALUT", "MISTRAL_NOT"),
@@ -56,11 +63,19 @@ def counts(cells: dict[str, int]) -> dict[str, int]:
     return {kind: number for kind, number in found.items() if number > 0}
 
 
+def top_of(name: str) -> tuple[str, dict[str, int], tuple[Path, ...]]:
+    """The module of a build, its usual parameters and the folders of its sources."""
+    if name in CODEC_TOPS:
+        return CODEC_TOPS[name], {}, (CODEC,)
+    if name == PORT:
+        return ETHERNET_TOP, {"W": SHAPE["W"], "D": SHAPE["D"]}, (SOURCES, ETHERNET)
+    return TOP, SHAPE, (SOURCES,)
+
+
 @once
 def measured(name: str) -> dict[str, int]:
     command, change = BUILDS[name]
-    top, shape = (ETHERNET_TOP, {"W": SHAPE["W"], "D": SHAPE["D"]}) if name == PORT else (TOP, SHAPE)
-    folders = (SOURCES, ETHERNET) if name == PORT else (SOURCES,)
+    top, shape, folders = top_of(name)
     files = " ".join(str(file) for folder in folders for file in sorted(folder.glob("*.sv")))
     sets = " ".join(f"-set {key} {number}" for key, number in (shape | change).items())
     BUILD.mkdir(parents=True, exist_ok=True)
@@ -105,10 +120,11 @@ def write(name: str) -> str:
     with WRITING:
         known = table() | {name: now}
         lines = [
-            "# Cells of one end of a credit link, as yosys counts them;"
+            "# Cells of one end of a credit link, and of compression, as yosys counts them;"
             " rtl/tests/run.py --only resources --full --write renews it."
         ]
-        lines.append("# " + ", ".join(f"{key} = {number}" for key, number in SHAPE.items()))
+        for shape in (SHAPE, CODEC_SHAPE):
+            lines.append("# " + ", ".join(f"{key} = {number}" for key, number in shape.items()))
         for title in BUILDS:
             found = known.get(title, {})
             lines += ["", f'["{title}"]', *(f"{kind} = {number}" for kind, number in found.items())]
