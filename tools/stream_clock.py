@@ -18,6 +18,7 @@ from fabricmark import results
 from fabricmark.base import cells, paths
 from fabricmark.results import published
 from fabricmark.systems import export
+from fabricmark.validate import texts
 
 DATA = Path(__file__).resolve().parents[1] / "data" / "emulated" / "stream_clock.csv"
 FILE = "de5a_net_stream"
@@ -27,12 +28,16 @@ WIDE = (2582, 2878)  # rows of whole words of two cells
 FLOW, LONG_FLOW = (720, 240), (720, 3840)
 MIB, KIB_4 = (256, 128), (16, 8)  # of 32 bytes a cell
 TIME_OUT = 500  # seconds
+PLAIN = 1.0
+RATIO_ROWS = {"lbm": 82, "lbm_2": 83, "lbm_4": 84}  # x003-<number>: what the thesis measured of its flow
 WIDTH = {"tsunami": 1, "tsunami_wide": 2, "lbm": 1, "lbm_2": 2, "lbm_4": 4}
 
 
 @dataclass(frozen=True)
 class Run:
-    """A pass: `cascaded` elements on each of `boards` boards make as many steps of columns x rows cells."""
+    """A pass: `cascaded` elements on each of `boards` boards make as many steps of columns x rows cells,
+    which are so many times as long as what goes over links.
+    """
 
     bitstream: str
     system: str
@@ -41,6 +46,7 @@ class Run:
     rows: int
     cascaded: int
     boards: int
+    ratio: float = PLAIN
 
     @property
     def cells(self) -> int:
@@ -62,6 +68,12 @@ def doubled(most: int, least: int = 1) -> Iterator[int]:
         count *= 2
 
 
+def printed_ratio(bitstream: str) -> float:
+    """That of the compression of the flow with as many cells in a word."""
+    [found] = [one.value for one in texts.load() if one.id == f"x003-{RATIO_ROWS[bitstream]:02d}"]
+    return found
+
+
 def runs() -> list[Run]:
     """All that figures show."""
     found = [
@@ -79,6 +91,12 @@ def runs() -> list[Run]:
     for bitstream in ("lbm", "lbm_2", "lbm_4"):
         found += [Run(bitstream, RING, "published", *FLOW, 1, boards) for boards in doubled(256)]
         found += [Run(bitstream, RING, "published", *LONG_FLOW, 1, boards) for boards in doubled(64)]
+    for bitstream in RATIO_ROWS:
+        ratio = printed_ratio(bitstream)
+        for grid, most in ((FLOW, 256), (LONG_FLOW, 64)):
+            found += [
+                Run(bitstream, RING, "published", *grid, 1, boards, ratio) for boards in doubled(most, 2)
+            ]
     for grid in (MIB, KIB_4):
         found += [
             Run("tsunami", SWITCHES, "fitted", *grid, cascaded, boards)
@@ -98,6 +116,8 @@ def rate(run: Run, folder: Path) -> float:
     words = ["--timing-only", "--system", file, "--bitstream-id", f"{FILE}/{run.bitstream}"]
     words += ["--ranks", run.boards, "--cascaded", run.cascaded, "--steps", run.steps]
     words += ["--columns", run.columns, "--rows", run.rows, "--repetitions", 1, "--warmup", 0]
+    if run.ratio != PLAIN:
+        words += ["--compression", "1d", "--compression-ratio", run.ratio]
     program = paths.program(run.bitstream.partition("_")[0])
     command = [str(word) for word in (program, *words, "--json", result)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_OUT, stdin=subprocess.DEVNULL)
@@ -116,10 +136,12 @@ def text(found: Sequence[tuple[Run, float]]) -> str:
 
 def stored() -> dict[Run, float]:
     """What the file says. Raises FabricmarkError."""
-    words = ("bitstream", "system", "profile")
+    kinds = (
+        dict.fromkeys(KEYS, int) | dict.fromkeys(("bitstream", "system", "profile"), str) | {"ratio": float}
+    )
     found = {}
     for _, row in published.rows(DATA, COLUMNS):
-        made = {name: row[name] if name in words else int(row[name]) for name in KEYS}
+        made = {name: kinds[name](row[name]) for name in KEYS}
         found[Run(**made)] = float(row[COLUMNS[-1]])
     return found
 

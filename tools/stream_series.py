@@ -230,7 +230,6 @@ def speedups() -> list[Panel]:
     ]
 
 
-FLOWS = {"lbm": 82, "lbm_2": 83, "lbm_4": 84}  # rows that have the ratio of the compression
 SHORT_STREAM, LONG_STREAM = "172800 cells", "16 times as many"
 
 
@@ -240,17 +239,17 @@ def flows(figure: str, is_long: bool, is_compressed: bool) -> list[Panel]:
     grid = clock.LONG_FLOW if is_long else clock.FLOW
     cells = clock.Run("", "", "", *grid, 1, 1).cells
     lines = []
-    for colour, (bitstream, ratio) in enumerate(FLOWS.items()):
+    for colour, bitstream in enumerate(clock.RATIO_ROWS):
+        ratio = clock.printed_ratio(bitstream) if is_compressed else clock.PLAIN
         for profile, kind in (("fitted", MODEL), ("published", OTHER)):
             made, operations = cascade(bitstream, profile)
             made = replace(made, cells=cells)
             if is_compressed:
-                made = replace(made, ratio=value(ratio), codec_cycles=value(24))
+                made = replace(made, ratio=ratio, codec_cycles=value(24))
             label = f"n = {made.pipelines}" if kind == MODEL else ""
             lines.append(over_boards(made, operations, boards, GIGA, kind, label, colour))
         lines.append(peaks(made, operations, boards, GIGA, colour))
-        if not is_compressed:
-            lines.append(of_clock(bitstream, operations, GIGA, colour, rows=grid[1]))
+        lines.append(of_clock(bitstream, operations, GIGA, colour, rows=grid[1], ratio=ratio))
     if not is_compressed and not is_long:
         lines.append(Line(PRINTED, [16, 16], [value(71), value(78)], "n = 1 and n = 2", None))
     how = "with" if is_compressed else "without"

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy
 import peer_packages
 from common import OwnRuns, Row, Settings, program, run_program
+from fabricmark.grids import netcdf
 from pairs import Contender, interleave, ratio
 
 ONLY_WHEN_NAMED = True
@@ -26,6 +27,7 @@ LANES = (1, 2, 4)
 RATIO_BARS = {"1d": (2.6, 2.25, 2.0), "2d": (3.4, 3.0, 2.6)}
 RATE_BARS = {"1d": 1.5, "2d": 0.8}  # GB/s
 FPZIP_BAR = 4.0
+RELIEF = Path("/usr/share/ferret-vis/data/etopo5.cdf")
 ONCE = ("--warmup", "0", "--repetitions", "1")
 Field = tuple[Path, int, int]  # file, channels, columns
 
@@ -45,6 +47,16 @@ def waves(folder: Path) -> Field:
     run_program([program("fm_tsunami"), "--steps", "600", *ONCE, "--fields", str(folder)])
     fields = [numpy.load(folder / f"{name}.npy") for name in ("elevation", "depth")]
     return _written(folder / "waves.bin", numpy.stack(fields, axis=-1)), 2, fields[0].shape[1]
+
+
+def relief(folder: Path) -> dict[str, Field]:
+    """Heights of the Earth in whole metres, where Debian's ferret-datasets is installed; else nothing."""
+    if not RELIEF.exists():
+        print(f"bench: without {RELIEF.name}, which is of Debian's ferret-datasets", file=sys.stderr)
+        return {}
+    with netcdf.opened(RELIEF) as variables:
+        heights = netcdf.numbers(RELIEF, variables["ROSE"])
+    return {"etopo5": (_written(folder / "relief.bin", heights), 1, heights.shape[1])}
 
 
 def _written(path: Path, cells: numpy.ndarray) -> Path:
@@ -135,6 +147,7 @@ def compare(settings: Settings) -> list[Row]:
             "cylinder, less those at rest": (_less(street[0]), 10, 720),
             "Taylor-Green": flow(folder, "taylor_green", 512, 512, 2000, True),
             "tsunami": waves(folder),
+            **relief(folder),
         }
         for name, field in fields.items():
             rows += shown(name, own(field)) + shown(name, peers(field))
