@@ -94,7 +94,7 @@ std::vector<double> GridSteps::scales_of(const std::vector<double>& state) const
   std::vector<double> largest(part_.fields);
   std::mutex lock;
   for (std::size_t field = 0; field < part_.fields; ++field) {
-    const double* const numbers = &state[field * part_.cells()];
+    const double* const numbers = state.data() + field * part_.cells();  // of a rank without cells none
     parallel_for(part_.cells(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
       double found = 0;
       for (std::size_t i = begin; i < end; ++i) {

@@ -49,12 +49,17 @@ def ratio_of(done):
 
 
 # 25 steps: a multiple of none of these passes. Two frames and more go over each link.
-RINGS = [(2, 2, 1), (4, 1, 2), (3, 2, 4), (8, 2, 1), (4, 1, 4), (2, 2, 2)]
+USUAL = [(2, 2, 1), (4, 1, 2)]
+RINGS = [
+    *USUAL,
+    (3, 2, 4),
+    *((boards, 1, n) for boards in (2, 4, 8) for n in (1, 2, 4) if (boards, n) != (4, 2)),
+]
 
 
 @pytest.mark.parametrize(
     "ranks, cascaded, pipelines",
-    [*RINGS[:2], *(pytest.param(*ring, marks=FULL) for ring in RINGS[2:])],
+    [*USUAL, *(pytest.param(*ring, marks=FULL) for ring in RINGS[len(USUAL) :])],
 )
 def test_compressed_links_give_the_same_bits(program, boards, ranks, cascaded, pipelines):
     of_usual = digest(program.valid(*SHORT, *EXACT))
@@ -65,9 +70,16 @@ def test_compressed_links_give_the_same_bits(program, boards, ranks, cascaded, p
         assert ratio_of(done) > 1.2
 
 
-@pytest.mark.parametrize("pipelines", [2, *(pytest.param(n, marks=FULL) for n in (1, 4))])
-def test_compressed_frames_over_switches_give_the_same_bits(program, boards, pipelines):
-    words = ("--ranks", 4, "--cascaded", 1, "--pipelines", pipelines, "--compression", "2d")
+@pytest.mark.parametrize(
+    "kind, pipelines, ranks",
+    [
+        ("2d", 2, 4),
+        ("1d", 4, 2),
+        *(pytest.param("2d", n, ranks, marks=FULL) for n in (1, 4) for ranks in (4, 8)),
+    ],
+)
+def test_compressed_frames_over_switches_give_the_same_bits(program, boards, kind, pipelines, ranks):
+    words = ("--ranks", ranks, "--cascaded", 1, "--pipelines", pipelines, "--compression", kind)
     done = program.valid(*SHORT, *EXACT, *boards("leaf_spine"), *words)
     assert digest(done) == digest(program.valid(*SHORT, *EXACT))
 
@@ -76,6 +88,13 @@ def test_flits_of_a_link_that_says_its_rate_alone(program, boards):
     words = ("--ranks", 2, "--cascaded", 1, "--compression", "2d", "--pipelines", 1)
     done = program.valid(*SHORT, *EXACT, *boards("arria10_ring"), *words)
     assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+
+
+def test_cells_of_the_sphere_have_more_numbers(tmp_path_factory, boards):
+    program = on_a_device(tmp_path_factory, "tsunami")
+    words = (*SHORT, *EXACT, "--coordinates", "sphere")
+    ring = (*boards(), "--ranks", 2, "--pipelines", 2, "--compression", "2d")
+    assert digest(program.valid(*words, *ring)) == digest(program.valid(*words))
 
 
 @FULL
