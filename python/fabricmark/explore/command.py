@@ -28,6 +28,7 @@ HELP = {
     "set": f"Fix a parameter; of a stencil {', '.join(stencils.SETTABLE)}; may be repeated.",
     "budget": "devices=8, watts=400, price=FILE of yours; with commas, or repeated.",
     "by": "What the best design has least of.",
+    "beyond": "Explore more devices than the system has.",
     "confirm": "Run a pass of the best three by the modelled clock; exit code 1 where one is off by 2 %.",
     "plot": "Draw time and share of the peak over boards: FILE.svg and FILE-efficiency.svg, or .png.",
 }
@@ -57,6 +58,7 @@ def explore(
     ] = None,
     transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     confirmed: Annotated[bool, typer.Option("--confirm", help=HELP["confirm"])] = False,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE|-", help="Write all of the Pareto set as JSON.")
@@ -77,6 +79,7 @@ def explore(
     wanted = choice.Wanted(system, board, bitstream_id, transport, profile)
     counts = None if devices is None else options.device_counts(devices, name)
     spent = budgets.parse(budget or [], systems.load(system, profile, board).board_id, name)
+    check_boards(systems.load(system, profile, board), counts or (1,), beyond=beyond)
     shown = Shown(by, top, json_file, plot_file, confirmed)
     if not stencils.is_one(name):
         for option, value in (("--grid", grid), ("--steps", steps)):
@@ -86,6 +89,13 @@ def explore(
         return
     asked = stencils.Asked(name, wanted, _problem(name, grid, steps), counts, _fixed(given or []))
     _of_stencil(asked, spent, shown)
+
+
+def check_boards(described: systems.System, counts: Sequence[int], *, beyond: bool) -> None:
+    """Raises FabricmarkError (2) for more devices than the system has."""
+    if max(counts) > described.most_devices and not beyond:
+        cause = f"{described.name} has no {max(counts)} devices"
+        raise FabricmarkError(cause, f"use at most {described.most_devices}, or --beyond to explore more")
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ from fabricmark.explore import area
 from fabricmark.inspect.chips import INTEL, VENDORS
 from fabricmark.inspect.command import inspect_design
 from fabricmark.models import _cascade
-from fabricmark.models._cascade import Cascade, Depth
+from fabricmark.models._cascade import NO_COMPRESSION, Cascade, Depth
 from fabricmark.models._credit_link import CreditLink, efficiency
 from fabricmark.models._network import hop_seconds, mean_spine_seconds
 from fabricmark.models.machine import DIRECT, Bitstream, Network
@@ -28,9 +28,9 @@ from fabricmark.predict import credit_link
 from fabricmark.systems import System, files
 
 VARIANT = "dataflow"
-CODEC_CYCLES = 20  # D_comp of both ends (Mondigo 2020, section 3.1), as rtl/codec has it
 ENDS = 2  # of links a board of a ring has: from the board before and to the next one
 STREAMS = 2  # of cells in the memory of the first board: loaded and stored
+SIMPLEST = "1d"  # of compressions
 DEFAULT_NAME, PORT = "without payload CRC", "Ethernet port"
 OF_YOSYS = {  # names of cells in rtl/resources.toml, by resource: a lookup table is taken for a whole module
     "ALUT": "logic", "LUT": "logic", "FF": "registers", "M10K": "bram", "RAMB36": "bram",
@@ -141,7 +141,7 @@ class Element:
     depth: Depth
     vendor: str
     arithmetic: Mapping[str, float]
-    codec_cycles: float = float(CODEC_CYCLES)
+    codec_cycles: float = float(_cascade.CODEC_CYCLES)
     is_published: bool = True
 
     def needs(self, of) -> dict[str, np.ndarray]:
@@ -160,9 +160,13 @@ class Element:
         amounts |= {area.SHELL: 1.0, area.UNITS: float(STREAMS), area.BLOCKS: cascaded * kept}
         found = area.estimates(amounts, self.vendor)
         several = space.along("boards", space.boards) > 1
+        table = LinkTable(self.vendor)
         for name in found:
             ends = space.along("link", [ENDS * one.cells.get(name, 0.0) for one in space.links])
-            found[name] = found[name] + several * ends
+            codecs = space.along(
+                "compression", [table.codec(way).get(name, 0.0) for way in space.compressions]
+            )
+            found[name] = found[name] + several * (ends + pipelines * codecs)
         return found
 
 
@@ -211,25 +215,44 @@ class LinkTable:
     @cached_property
     def known(self) -> dict[tuple[int, int], dict[str, float]]:
         """By packet and receive depth [flits]."""
-        said = files.parse(paths.root() / "rtl" / "resources.toml")
-        family = FAMILIES.get(self.vendor, OTHER_FAMILY)
         usual = credit_link.USUAL
         found = {}
-        for name, cells in said.items():
-            if not name.startswith(family) or DEFAULT_NAME not in name:
+        for name, cells in self._said.items():
+            if not name.startswith(self._family) or DEFAULT_NAME not in name:
                 continue
             sizes = re.search(r"D (\d+), RX (\d+)$", name)
             place = (int(sizes[1]), int(sizes[2])) if sizes else (usual.packet, usual.receive_depth)
             found[place] = _by_resource(cells)
         return found
 
+    def codec(self, predictor: str) -> dict[str, float]:
+        """Of a pipeline, a compressor to the next board and a decompressor from the one before: that of the
+        predictor, of others the simplest. Empty without compression, and where nothing was counted.
+        """
+        if predictor == NO_COMPRESSION:
+            return {}
+        names = [name for name in self._said if re.search(rf"compress {SIMPLEST}$", name)]
+        own = [name for name in self._said if re.search(rf"compress {re.escape(predictor)}$", name)]
+        found: dict[str, float] = {}
+        for name in own or names:
+            if name.startswith(self._family):
+                for resource, number in _by_resource(self._said[name]).items():
+                    found[resource] = found.get(resource, 0.0) + number
+        return found
+
+    @cached_property
+    def _said(self) -> dict[str, dict[str, float]]:
+        return files.parse(paths.root() / "rtl" / "resources.toml")
+
+    @property
+    def _family(self) -> str:
+        return FAMILIES.get(self.vendor, OTHER_FAMILY)
+
     @cached_property
     def port(self) -> dict[str, float]:
         """An Ethernet port, which each end has over switches."""
-        said = files.parse(paths.root() / "rtl" / "resources.toml")
-        family = FAMILIES.get(self.vendor, OTHER_FAMILY)
-        names = [name for name in said if name.startswith(family) and name.endswith(PORT)]
-        return _by_resource(said[names[0]]) if names else {}
+        names = [name for name in self._said if name.startswith(self._family) and name.endswith(PORT)]
+        return _by_resource(self._said[names[0]]) if names else {}
 
 
 def _by_resource(cells: Mapping[str, float]) -> dict[str, float]:

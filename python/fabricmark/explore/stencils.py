@@ -3,13 +3,14 @@
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.explore import elements, reasons
+from fabricmark.explore import area, elements, reasons
 from fabricmark.explore.budget import Budget
 from fabricmark.explore.cascades import NONE, Exploration, Problem, Space
 from fabricmark.explore.front import pareto
@@ -29,6 +30,7 @@ FIGURES = (
     "relation", "value", "unit", "kind", "role", "note",
 )  # fmt: skip
 MONDIGO = "mondigo_2020.csv"
+RATIO_COLUMNS = ("benchmark", "flow", "predictor", "pipelines", "ratio", "kind")
 
 
 @dataclass(frozen=True)
@@ -133,7 +135,7 @@ def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Spa
     ratios = ratios_of(asked.benchmark, system.board_id)
     boards = asked.devices or _counts(system.most_devices)
     numbers = {"pipelines": [int(one) for one in allowed], "cascaded": list(range(1, MOST_CASCADED + 1))}
-    names = {"orientation": [ALONG_X, ALONG_Y], "compression": [NONE, *({name for name, _ in ratios})]}
+    names = {"orientation": [ALONG_X, ALONG_Y], "compression": [NONE, *sorted({name for name, _ in ratios})]}
     for name in names:
         if name in asked.fixed:
             names[name] = [_one_of(name, asked.fixed[name], names[name])]
@@ -173,14 +175,23 @@ def _whole(name: str, text: str) -> int:
     return int(text)
 
 
+def ratio_file() -> Path:
+    """Ratios that were measured here, as tools/lbm_ratios.py wrote them."""
+    return area.folder() / "codec_ratios.csv"
+
+
 def ratios_of(benchmark: str, board: str) -> dict[tuple[str, int], float]:
-    """Ratios of compression that were published of a benchmark on a board, by the pipelines."""
+    """Ratios of compression by predictor and pipelines: those that were published of a benchmark on a board,
+    and those that this project's codec reaches."""
     found = {}
     for _, row in published.rows(published.folder() / MONDIGO, FIGURES):
         conditions = dict(part.split("=", 1) for part in row["conditions"].split("; ") if "=" in part)
         own = (row["program"], row["board"], row["metric"], row["relation"])
         if own == (benchmark, board, "compression_ratio", "=") and "n" in conditions:
             found[PUBLISHED_RATIO, int(conditions["n"])] = float(row["value"])
+    for _, row in published.rows(ratio_file(), RATIO_COLUMNS):
+        if row["benchmark"] == benchmark:
+            found[row["predictor"], int(row["pipelines"])] = float(row["ratio"])
     return found
 
 

@@ -35,12 +35,21 @@ BUILDS |= {
 }
 PORT = "intel_alm, Cyclone V cells, Ethernet port"  # what a switched network takes beside an end: Fig. 4.6
 BUILDS[PORT] = (INTEL_CELLS, {})
-# A compressor and a decompressor of cells of lattice Boltzmann in 2d.
+# What compression takes beside an end, for cells of ten channels and rows of 720 of them.
 CODEC = RTL / "codec"
-CODEC_SHAPE = {"W": 256, "C": 10, "N": 1, "PLANE": 1, "FLOATS": 1, "COLUMNS": 720}
-CODEC_TOPS = {f"xcup, {top}": top for top in ("fm_fp_compress", "fm_fp_decompress")}
-BUILDS |= {name: ("synth_xilinx -family xcup -flatten", CODEC_SHAPE) for name in CODEC_TOPS}
-SHORT = ("xcup without payload CRC", INTEL, *CODEC_TOPS)  # of `make test-rtl`
+CODEC_SHAPE = {"W": SHAPE["W"], "C": 10, "N": 1, "FLOATS": 1, "COLUMNS": 720}
+CODEC_TOPS = {
+    f"{family}, {way} {predictor}": (command, f"fm_fp_{way}", {"PLANE": plane})
+    for family, command, predictors in (
+        ("xcup", "synth_xilinx -family xcup -flatten", {"2d": 1}),
+        ("intel_alm, Cyclone V cells", INTEL_CELLS, {"1d": 0, "2d": 1}),
+    )
+    for way in ("compress", "decompress")
+    for predictor, plane in predictors.items()
+}
+BUILDS |= {name: (command, change) for name, (command, _, change) in CODEC_TOPS.items()}
+# Of `make test-rtl`.
+SHORT = ("xcup without payload CRC", INTEL, *(name for name in CODEC_TOPS if name.startswith("xcup")))
 # Sums of kinds of cells, by the start of their names; of the pins of a chip there are none.
 KINDS = {
     "LUT": ("LUT", "INV"),
@@ -66,7 +75,7 @@ def counts(cells: dict[str, int]) -> dict[str, int]:
 def top_of(name: str) -> tuple[str, dict[str, int], tuple[Path, ...]]:
     """The module of a build, its usual parameters and the folders of its sources."""
     if name in CODEC_TOPS:
-        return CODEC_TOPS[name], {}, (CODEC,)
+        return CODEC_TOPS[name][1], CODEC_SHAPE, (CODEC,)
     if name == PORT:
         return ETHERNET_TOP, {"W": SHAPE["W"], "D": SHAPE["D"]}, (SOURCES, ETHERNET)
     return TOP, SHAPE, (SOURCES,)
