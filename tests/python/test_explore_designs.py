@@ -6,7 +6,7 @@ import os
 import numpy as np
 import pytest
 from conftest import REPOSITORY
-from fabricmark.explore import designs
+from fabricmark.explore import confirm_designs, designs
 from fabricmark.explore.budget import Budget
 from fabricmark.systems.choice import Wanted
 from inspect_support import needs_clang
@@ -100,6 +100,31 @@ def run_of_the_repository(place):
     return lambda *words: place.run("explore", *words, **own)
 
 
+@pytest.mark.programs
+@pytest.mark.parametrize("benchmark, devices", [("stream", 1), ("hpl", 4)])
+def test_the_clock_confirms_designs_and_finds_a_wrong_clock(benchmark, devices, monkeypatch):
+    answer = explored(benchmark, "noctua1", (devices,))
+    assert all(confirm_designs.confirm(answer, one).holds for one in answer.found[:2])
+    known = confirm_designs._document
+
+    def with_a_slower_kernel(*words):
+        said = known(*words)
+        for row in said["bitstreams"]:
+            row["values"]["kernel_hz"]["value"] /= 4
+        return said
+
+    monkeypatch.setattr(confirm_designs, "_document", with_a_slower_kernel)
+    assert not confirm_designs.confirm(answer, answer.found[0]).holds
+
+
+def test_matrices_grow_with_the_devices():
+    case = explored("hpl", "noctua1", (1, 4)).cases[0]
+    assert case.sizes(4)["size"] == 2 * case.sizes(1)["size"]
+    alone = explored("hpl", "noctua1", (4,))
+    best = max(one.rate for one in explored("hpl", "noctua1", (1, 4)).found if one.devices == 4)
+    assert alone.found[0].rate == pytest.approx(best)
+
+
 def test_the_document_marks_what_was_published(run):
     done = run("fft", "--system", "noctua1", "--json", "-")
     assert done.returncode == 0, done.stderr
@@ -112,7 +137,6 @@ def test_the_document_marks_what_was_published(run):
     "words, cause",
     [
         (["gemm", "--system", "noctua1", "--grid", "12x12"], "which is no stencil"),
-        (["gemm", "--system", "noctua1", "--confirm"], "which is no stencil"),
         (["gemm", "--system", "noctua1", "--set", "block_size=3000"], "block_size"),
         (["gemm", "--system", "noctua1", "--set", "colour=red"], "gemm has no parameter colour"),
         (["gemm", "--system", "noctua1", "--set", "gemm_size=16"], "no design of gemm fits"),

@@ -13,7 +13,16 @@ from fabricmark import systems
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import budget as budgets
-from fabricmark.explore import confirm, designs, designs_view, elements, picture, stencils, view
+from fabricmark.explore import (
+    confirm,
+    confirm_designs,
+    designs,
+    designs_view,
+    elements,
+    picture,
+    stencils,
+    view,
+)
 from fabricmark.explore.cascades import Problem
 from fabricmark.predict import options
 from fabricmark.predict.picture import check_picture
@@ -29,7 +38,7 @@ HELP = {
     "budget": "devices=8, watts=400, price=FILE of yours; with commas, or repeated.",
     "by": "What the best design has least of.",
     "beyond": "Explore more devices than the system has.",
-    "confirm": "Run a pass of the best three by the modelled clock; exit code 1 where one is off by 2 %.",
+    "confirm": "Run the best three by the programs' modelled clock; exit code 1 where one is off by 2 %.",
     "plot": "Draw time and share of the peak over boards: FILE.svg and FILE-efficiency.svg, or .png.",
 }
 
@@ -114,23 +123,25 @@ def _of_stencil(asked: stencils.Asked, spent: budgets.Budget, shown: Shown) -> N
     view.show(answer, spent, shown.top)
     chosen = answer.found[:CONFIRMED] if shown.confirmed else []
     found = [confirm.confirm(answer, one) for one in chosen]
-    if found:
-        view.show_confirmed(found)
+    held = view.show_confirmed(found)
     if shown.plot_file is not None:
         picture.save(answer, shown.plot_file)
     _write(shown, view.document(answer, spent, found))
-    if not all(one.holds for one in found):
+    if not held:
         raise typer.Exit(1)
 
 
 def _of_designs(asked: designs.Asked, spent: budgets.Budget, shown: Shown) -> None:
-    if shown.confirmed:
-        raise FabricmarkError(f"--confirm with {asked.benchmark}, which is no stencil", "leave it out")
     answer = designs.explore(asked, spent, shown.by, shown.top)
     designs_view.show(answer, spent, shown.top)
+    chosen = answer.found[:CONFIRMED] if shown.confirmed else []
+    found = [confirm_designs.confirm(answer, one) for one in chosen]
+    held = view.show_confirmed(found)
     if shown.plot_file is not None:
         picture.save_designs(answer, shown.plot_file)
-    _write(shown, designs_view.document(answer, spent))
+    _write(shown, designs_view.document(answer, spent, found))
+    if not held:
+        raise typer.Exit(1)
 
 
 def _write(shown: Shown, document: dict) -> None:

@@ -22,21 +22,23 @@ from fabricmark.models._cascade import ALONG_X
 from fabricmark.models.machine import DIRECT
 from fabricmark.systems import export
 
-BAR = 0.02  # of the time
+BAR = 0.02  # of the time, or of the rate
 LONGEST_SECONDS = 900
+MEGA = 1e6
 
 
 @dataclass(frozen=True)
 class Confirmed:
-    """A design: seconds of a pass by the equation, and by the clock, both with the host's start."""
+    """A design, in words: by the equation or the model, and by the clock, in `unit`."""
 
-    design: Found
+    design: str
     equation: float
     clock: float
+    unit: str
 
     @property
     def apart(self) -> float:
-        """Of the equation from the clock, as a share of the clock's time."""
+        """Of the equation from the clock, as a share of the clock's value."""
         return self.equation / self.clock - 1
 
     @property
@@ -45,7 +47,7 @@ class Confirmed:
 
 
 def confirm(answer: Answer, one: Found) -> Confirmed:
-    """Runs a pass of a design. Raises FabricmarkError (3) where the program is not built or fails."""
+    """Runs a pass of a design, with the host's start. Raises FabricmarkError (3) where it cannot."""
     problem, of = answer.asked.problem, answer.exploration
     made = of.one(one.place)
     steps = made.cascaded * made.boards
@@ -59,9 +61,11 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
         words = ["--timing-only", "--system", system, "--bitstream-id", answer.built[0]]
         words += ["--ranks", int(made.boards), "--columns", across, "--rows", along, "--steps", int(steps)]
         words += ["--repetitions", 1, "--warmup", 0, "--row-cells", max(across, 1), "--json", result]
-        rate = _rate([str(paths.program(answer.asked.benchmark)), *map(str, words)], result)
+        found = measurements([str(paths.program(answer.asked.benchmark)), *map(str, words)], result)
+    rate = next(row["best"] for row in found if row["name"] == "cell_steps") * MEGA
     equation = problem.cells * steps / made.rate + of.launch
-    return Confirmed(one, float(equation), problem.cells * steps / rate)
+    label = f"{int(made.boards)} x ({int(made.pipelines)}, {int(made.cascaded)})"
+    return Confirmed(label, float(equation), float(problem.cells * steps / rate), "s")
 
 
 def _document(answer: Answer, one: Found) -> dict[str, Any]:
@@ -91,8 +95,8 @@ def _set(row: Mapping[str, Any], name: str, value: float) -> None:
     row["values"][name] = {"value": float(value), "kind": "fitted"}
 
 
-def _rate(command: list[str], result: Path) -> float:
-    """Cell steps a second of a run."""
+def measurements(command: list[str], result: Path) -> list[dict[str, Any]]:
+    """Of the result of a run. Raises FabricmarkError (3) where it fails."""
     environment = {**os.environ, "FABRICMARK_KERNELS": str(paths.kernels())}
     try:
         done = subprocess.run(
@@ -107,5 +111,4 @@ def _rate(command: list[str], result: Path) -> float:
             f"--confirm: {Path(command[0]).name} {said}",
             ended.remedy(done.returncode, done.stderr), ENVIRONMENT,
         )  # fmt: skip
-    measured = results.load(result).document["measurements"]
-    return float(next(one["best"] for one in measured if one["name"] == "cell_steps")) * 1e6
+    return list(results.load(result).document["measurements"])

@@ -7,7 +7,7 @@ model's `synthesis` says. What no published synthesis for such chips fills is re
 
 import time
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -53,7 +53,7 @@ class Asked:
 @dataclass(frozen=True)
 class Case:
     """The designs over one transport, that grow from the synthesis `base`. `axes`: of the grid, by parameter,
-    devices first. `run`: all parameters of the published design on one device."""
+    devices first. `runs`: all parameters of the published design, by the number of devices."""
 
     benchmark: str
     system: System
@@ -61,16 +61,31 @@ class Case:
     base: str
     bitstream: Bitstream
     axes: Mapping[str, Sequence[int]]
-    run: Mapping[str, Any]
+    runs: Mapping[int, Mapping[str, Any]]
+
+    @property
+    def run(self) -> Mapping[str, Any]:
+        """Of the fewest devices."""
+        return self.runs[self.axes[DEVICES][0]]
 
     @property
     def shape(self) -> tuple[int, ...]:
         return tuple(map(len, self.axes.values()))
 
-    @property
-    def sizes(self) -> dict[str, Any]:
-        """Of the problem."""
-        return {name: self.run[name] for name in points.SIZES if name in self.run}
+    def sizes(self, devices: int) -> dict[str, Any]:
+        """Of the problem of so many devices."""
+        run = self.runs[devices]
+        return {name: run[name] for name in points.SIZES if name in run}
+
+    @cached_property
+    def _sizes(self) -> dict[str, np.ndarray]:
+        """Of the problem, along the devices."""
+        shape = (-1,) + (1,) * (len(self.axes) - 1)
+        return {
+            name: np.reshape([float(self.runs[devices][name]) for devices in self.axes[DEVICES]], shape)
+            for name in self.sizes(self.axes[DEVICES][0])
+            if len({run[name] for run in self.runs.values()}) > 1
+        }
 
     @cached_property
     def shaped(self) -> dict[str, np.ndarray]:
@@ -90,7 +105,8 @@ class Case:
     def rate(self) -> np.ndarray:
         """The headline metric, in its unit."""
         with np.errstate(divide="ignore", invalid="ignore"):
-            found = _sweep.at(self.benchmark, self._described(self.bitstream), self.run, self.shaped)
+            at = {**self._sizes, **self.shaped}
+            found = _sweep.at(self.benchmark, self._described(self.bitstream), self.run, at)
         found = np.minimum(found, self.most_by_memory)
         return np.nan_to_num(np.broadcast_to(found, self.shape), nan=0.0, posinf=0.0)
 
@@ -101,13 +117,15 @@ class Case:
         if intensity is None:
             return np.inf
         bandwidth = self.system.board_with(self.bitstream, 1).memory_bytes_per_second
-        known = {**self.run, **{name: values * 1.0 for name, values in self.shaped.items()}}
+        known = {**self.run, **self._sizes, **{name: one * 1.0 for name, one in self.shaped.items()}}
         return intensity(known) * bandwidth * self.shaped[DEVICES] / GIGA
 
     def rate_of(self, bitstream: Bitstream, values: Mapping[str, Any], devices: int) -> float:
         """Of one design, at the clock of a bitstream."""
         at = {DEVICES: np.asarray([devices])}
-        return float(_sweep.at(self.benchmark, self._described(bitstream), {**self.run, **values}, at)[0])
+        return float(
+            _sweep.at(self.benchmark, self._described(bitstream), {**self.runs[devices], **values}, at)[0]
+        )
 
     @cached_property
     def resources(self) -> Mapping[str, float]:
@@ -193,7 +211,7 @@ class Case:
         described = self._described(self.bitstream)
         board = self.system.board_with(self.bitstream, values[DEVICES])
         found = models.predict(
-            models.find(self.benchmark), {**self.run, **design}, board, values[DEVICES],  # type: ignore[arg-type]
+            models.find(self.benchmark), {**self.runs[values[DEVICES]], **design}, board, values[DEVICES],  # type: ignore[arg-type]
             network=described.network, bitstream=self.bitstream,
         )  # fmt: skip
         traits = models.traits(self.benchmark)
@@ -348,16 +366,16 @@ def _case(
     alone = choice.with_only(system, asked.benchmark, base)
     fixed = {name: value for name, value in asked.fixed.items() if name not in bitstream.parameters}
     request = points.PredictionRequest(asked.benchmark, alone, transport, points.WEAK, given=fixed)
-    [(_, run)] = points.planned(request, [(devices[0], {})])
+    planned = points.planned(request, [(one, {}) for one in devices])
+    fixes = {name: value for name, value in asked.fixed.items() if name in bitstream.parameters}
+    runs = {one: {**run, **fixes} for one, (_, run) in zip(devices, planned, strict=True)}
     known = kernels.kernel(asked.benchmark).parameters
     axes: dict[str, Sequence[int]] = {DEVICES: list(devices)}
     for name, value in bitstream.parameters.items():
-        if name in asked.fixed:
-            run = {**run, name: asked.fixed[name]}
         if not isinstance(value, int) or not _varies(name, value):
             continue
         axes[name] = [asked.fixed[name]] if name in asked.fixed else _values(known[name], value)
-    case = Case(asked.benchmark, system, transport, base, bitstream, axes, run)
+    case = Case(asked.benchmark, system, transport, base, bitstream, axes, runs)
     return _without_idle_axes(case)
 
 
@@ -386,7 +404,7 @@ def _without_idle_axes(case: Case) -> Case:
         idle = all(np.ptp(one, axis=at).max() <= NEAR * (1 + np.abs(one).max()) for one in arrays)
         if name == DEVICES or len(values) == 1 or not idle:  # what was fixed counts all the same
             kept[name] = values
-    return Case(case.benchmark, case.system, case.transport, case.base, case.bitstream, kept, case.run)
+    return replace(case, axes=kept)
 
 
 def _front(case: Case) -> Iterator[Found]:

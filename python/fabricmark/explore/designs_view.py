@@ -6,8 +6,9 @@ from fabricmark.base import terminal
 from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.explore import area_fit
 from fabricmark.explore.budget import Budget
+from fabricmark.explore.confirm import Confirmed
 from fabricmark.explore.designs import DEVICES, Answer, Found
-from fabricmark.explore.view import FORMAT, MODELLED, builds
+from fabricmark.explore.view import FORMAT, MODELLED, builds, of_confirmed
 from fabricmark.predict.feasible import NAMES
 
 
@@ -57,8 +58,8 @@ def lines(answer: Answer, budget: Budget) -> list[str]:
     fits = sum(int(case.fits.sum()) for case in answer.cases)
     found = [
         f"{answer.designs} designs in {answer.seconds:.2f} s, {fits} fit; {len(answer.found)} in the Pareto "
-        f"set of devices, {answer.metric} and the fullest resource, by {answer.by}; sizes of a device: "
-        f"{', '.join(f'{name} {value}' for name, value in answer.cases[0].sizes.items())}",
+        f"set of devices, {answer.metric} and the fullest resource, by {answer.by}",
+        f"sizes of a device stay: {_sizes(answer)}",
         "place: among those that fit, on as many devices; fullest: of what tools have filled of such chips",
         "clocks are those of the syntheses that designs grow from, whatever they fill: "
         f"{', '.join(case.base for case in answer.cases)}",
@@ -76,7 +77,17 @@ def lines(answer: Answer, budget: Budget) -> list[str]:
     return found
 
 
-def document(answer: Answer, budget: Budget) -> dict:
+def _sizes(answer: Answer) -> str:
+    """Of the problem, by the number of devices."""
+    case = answer.cases[0]
+    found = {devices: case.sizes(devices) for devices in case.axes[DEVICES]}
+    return "; ".join(
+        f"{', '.join(f'{name} {value}' for name, value in of.items()) or 'those of the program'} on {devices}"
+        for devices, of in found.items()
+    )
+
+
+def document(answer: Answer, budget: Budget, confirmed: Sequence[Confirmed] = ()) -> dict:
     """What --json writes: all of the Pareto set, and the published designs."""
     return {
         "schema": FORMAT,
@@ -92,6 +103,7 @@ def document(answer: Answer, budget: Budget) -> dict:
         "currency": budget.prices.currency,
         "found": [_of_design(answer, one) for one in answer.found],
         "published": [_of_design(answer, one) for one in answer.published],
+        "confirmed": of_confirmed(confirmed),
     }
 
 

@@ -187,22 +187,39 @@ def _spread(word: str, some: Sequence[area_fit.Row]) -> list[str]:
     return [word, str(len(some)), percent(median), percent(p90), "" if held else "missed"]
 
 
-def show_confirmed(found: Sequence[Confirmed]) -> None:
-    """Print the best designs by the equation and by the modelled clock."""
+def show_confirmed(found: Sequence[Confirmed]) -> bool:
+    """Print the best designs by the equation and by the modelled clock; whether all are confirmed."""
+    if not found:
+        return True
     out = terminal.console()
-    terminal.say(out, "a pass by the modelled clock of emulated boards:", style="bold")
-    columns = [Column("design", key=True), *terminal.numbers("eq. 3.8 [s]", "clock [s]", "apart")]
+    terminal.say(out, "by the modelled clock of this project's programs:", style="bold")
+    unit = found[0].unit
+    columns = [
+        Column("design", key=True),
+        *terminal.numbers(f"explored [{unit}]", f"clock [{unit}]", "apart"),
+    ]
     columns += [Column("")]
     rows: list[list[terminal.Cell]] = [
         [
-            name(one.design), number(one.equation), number(one.clock),
+            one.design, number(one.equation), number(one.clock),
             percent(one.apart, digits=2, signed=True), "" if one.holds else "not confirmed",
         ]
         for one in found
     ]  # fmt: skip
     terminal.show(out, columns, rows)
     held = sum(one.holds for one in found)
-    terminal.say(out, f"{held} of {len(found)} confirmed within {percent(BAR)}; depth and rates are the same")
+    terminal.say(
+        out, f"{held} of {len(found)} confirmed within {percent(BAR)}; clocks, depths and rates are the same"
+    )
+    return held == len(found)
+
+
+def of_confirmed(found: Sequence[Confirmed]) -> list[dict]:
+    """For a document."""
+    return [
+        {"design": one.design, "explored": one.equation, "clock": one.clock, "unit": one.unit}
+        for one in found
+    ]
 
 
 def document(answer: Answer, budget: Budget, confirmed: Sequence[Confirmed] = ()) -> dict:
@@ -222,10 +239,7 @@ def document(answer: Answer, budget: Budget, confirmed: Sequence[Confirmed] = ()
         "by": answer.by,
         "currency": budget.prices.currency,
         "found": [_of_design(one) for one in answer.found],
-        "confirmed": [
-            {"design": name(one.design), "equation_seconds": one.equation, "clock_seconds": one.clock}
-            for one in confirmed
-        ],
+        "confirmed": of_confirmed(confirmed),
     }
 
 

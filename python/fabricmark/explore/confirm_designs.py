@@ -1,0 +1,53 @@
+"""The best designs of a benchmark once more, by the modelled clock of this project's own program."""
+
+import json
+import tempfile
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from fabricmark import models
+from fabricmark.base import paths, transports
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.explore.confirm import Confirmed, measurements
+from fabricmark.explore.designs import DEVICES, Answer, Found
+from fabricmark.systems import export
+
+
+def confirm(answer: Answer, one: Found) -> Confirmed:
+    """Runs a design with --timing-only. Raises FabricmarkError (3) where the program cannot run."""
+    case, benchmark = one.case, answer.asked.benchmark
+    with tempfile.TemporaryDirectory() as folder:
+        system, result = Path(folder) / "system.json", Path(folder) / "result.json"
+        system.write_text(json.dumps(_document(answer, one)))
+        words: list[Any] = ["--timing-only", "--system", system, "--bitstream-id", case.base]
+        words += ["--ranks", one.devices, "--repetitions", 1, "--warmup", 0, "--json", result]
+        if case.transport != transports.NONE:
+            words += ["--transport", case.transport]
+        for name, value in case.sizes(one.devices).items():
+            if name not in case.bitstream.parameters:
+                words += [f"--{name.replace('_', '-')}", value]
+        found = measurements([str(paths.program(benchmark)), *map(str, words)], result)
+    clock = next((row["best"] for row in found if _is_headline(benchmark, row)), None)
+    if clock is None:
+        raise FabricmarkError(f"--confirm: {benchmark} has no modelled {answer.metric}", "leave it out")
+    label = ", ".join(str(value) for value in one.values.values())
+    # Rates, so that the clock's time over the model's is the model's rate over the clock's.
+    return Confirmed(label, one.rate, float(clock), answer.unit)
+
+
+def _is_headline(benchmark: str, row: Mapping[str, Any]) -> bool:
+    name, axes = models.traits(benchmark).headline or (row["name"], {})
+    return bool(row["name"] == name and axes.items() <= row["axes"].items())
+
+
+def _document(answer: Answer, one: Found) -> dict[str, Any]:
+    """The exported system, whose synthesis has the parameters of this design."""
+    wanted = answer.asked.wanted
+    said = json.loads(export.text(wanted.system, wanted.profile))
+    for kind in said["topology"]:
+        kind["most_devices"] = max(one.devices, kind["most_devices"])
+    row = next(row for row in said["bitstreams"] if row["id"] == one.case.base)
+    design = {name: value for name, value in one.values.items() if name != DEVICES}
+    row["parameters"] = {**row["parameters"], **design}
+    return dict(said)
