@@ -111,6 +111,9 @@ def clone(tmp_path_factory):
     (folder / "suite.toml").write_text(
         re.search(r"`suite.toml`:\n\n```toml\n(.*?)```", campaign, re.DOTALL)[1]
     )
+    explore = (REPOSITORY / "docs/explore.md").read_text()
+    for name in ("heat.toml", "prices.toml"):
+        (folder / name).write_text(re.search(rf"`{name}`:\n\n```toml\n(.*?)```", explore, re.DOTALL)[1])
     outside.written(folder)
     places = [folder / ".venv/bin", folder / "build/release/bin", folder / "tools-of-the-reader"]
     environment = {

@@ -149,6 +149,55 @@ def test_the_front_is_what_nothing_beats():
         assert (place in kept) == (not beaten)
 
 
+HEAT = """name = "heat"
+clock = "200 MHz"
+cell = "8 B"
+rows_kept = 2
+depth = 60
+operations = 10
+dsps = 8
+grid = { columns = 512, rows = 512, steps = 100 }
+"""
+
+
+def test_a_stencil_that_nobody_built_is_explored_from_a_file(run, tmp_path):
+    file = tmp_path / "heat.toml"
+    file.write_text(HEAT)
+    done = run(str(file), "--system", "arria10_ring", "--set", "cascaded=4", "--json", "-")
+    assert done.returncode == 0, done.stderr
+    best = json.loads(done.stdout)["found"][0]
+    passes = -(-100 // (4 * best["boards"]))
+    words = 512 * 512 / best["pipelines"]
+    depth = best["boards"] * (4 * (2 * 512 / best["pipelines"] + 60) + 365e-9 * 200e6 + best["packet"] - 32)
+    cycles = (words + depth) / (1 - best["stall"])
+    assert best["seconds"] == pytest.approx(passes * (cycles / 200e6 + 60e-6), rel=1e-3)
+
+
+@pytest.mark.parametrize(
+    "old, new, cause",
+    [
+        ("dsps = 8", "", "not one of dsps and benchmark"),
+        ("200 MHz", "200", "clock"),
+        ("rows_kept = 2", "rows_kept = 0", "rows_kept"),
+        ("depth = 60", "deep = 60", "deep"),
+    ],
+)
+def test_wrong_files_are_refused(run, tmp_path, old, new, cause):
+    file = tmp_path / "heat.toml"
+    file.write_text(HEAT.replace(old, new))
+    done = run(str(file), "--system", "arria10_ring")
+    assert done.returncode == 2 and cause in done.stderr and done.stderr.count("\n") == 1
+    assert "heat.toml" in done.stderr
+
+
+def test_systems_stand_side_by_side(run):
+    done = run("tsunami", "--system", "arria10_ring,leaf_spine", "--devices", "1..8", "--top", "1")
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.partition("the best of each system:")[2].splitlines()
+    assert START in next(line for line in lines if line.startswith("arria10_ring"))
+    assert LINK in next(line for line in lines if line.startswith("leaf_spine"))
+
+
 def test_switches_are_explored_too_and_spines_cost_more():
     answer = explored("tsunami", OCEAN, [32, 64], "leaf_spine", cascaded=5, pipelines=1)
     link = answer.exploration.space.links[0]

@@ -43,6 +43,14 @@ def test_the_test_half_holds_the_bars_and_what_misses_them_is_said():
         assert f"| {family} | {100 * median:.0f} % | {100 * p90:.0f} % | {word} |" in page
 
 
+def test_engines_are_the_difference_of_published_designs():
+    """Meyer 2024, Table 5.1."""
+    found = {one.transport: one for one in area_fit.engines() if one.board == "u280_hbm"}
+    udp = found["accl-udp"]
+    assert udp.more == {"logic": 50238, "registers": 123366, "bram": 47, "uram": 0, "dsps": 24}
+    assert not udp.note and found["accl-tcp"].note and found["accl-tcp"].more["logic"] == 207579
+
+
 def test_a_fit_does_not_see_the_builds_of_the_test():
     """The fault: a build of the test that is ten times as large changes no factor."""
     rows = [

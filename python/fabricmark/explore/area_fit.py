@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabricmark import models, systems
-from fabricmark.base import cells
+from fabricmark.base import cells, transports
 from fabricmark.base.kernels import text
 from fabricmark.build.design import Design, resolve
 from fabricmark.explore import area
@@ -92,6 +92,39 @@ def _build(name, one, board) -> Build:
     shell = vendor == INTEL or feasible.SHARE not in resources
     made = area.amounts(base_design(one.benchmark, one.parameters), vendor, shell=shell)
     return Build(name, one.benchmark, vendor, made, resources)
+
+
+@dataclass(frozen=True)
+class Engine:
+    """What an engine of messages takes beside a kernel: `more` of each resource than the same without."""
+
+    board: str
+    transport: str
+    design: str
+    more: Mapping[str, float]
+    note: str
+
+
+def engines() -> Iterator[Engine]:
+    """Of each published design whose kernels call an engine, beside one of the same file that copies to the
+    host."""
+    for file, path in sorted(files.listed("bitstreams").items()):
+        board = systems.load(files.parse(path)["board"])
+        own = [(name, one) for name, one in choice.with_ids(board) if name.startswith(f"{file}/")]
+        for name, one in own:
+            plain = [
+                (other, base)
+                for other, base in own
+                if base.benchmark == one.benchmark and base.transport == transports.HOST
+            ]
+            if not transports.between_engines(one.transport) or not plain:
+                continue
+            other, base = plain[0]
+            before, now = (feasible.resources(board.parts[key]) for key in (other, name))
+            more = {key: now[key] - before[key] for key in now if key in before}
+            alike = one.parameters == base.parameters
+            note = "" if alike else "of other parameters, so that memory says nothing"
+            yield Engine(board.board_id, one.transport, name, more, note)
 
 
 def base_design(benchmark: str, parameters: Mapping) -> Design:

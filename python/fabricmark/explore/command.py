@@ -16,6 +16,7 @@ from fabricmark.explore import budget as budgets
 from fabricmark.explore import (
     confirm,
     confirm_designs,
+    design_file,
     designs,
     designs_view,
     elements,
@@ -32,6 +33,7 @@ RESOURCES = "resources"
 CONFIRMED = 3  # of the best designs
 GRID = re.compile(r"([0-9]{1,7})x([0-9]{1,7})")
 HELP = {
+    "name": "A benchmark, a FILE.toml that describes a stencil, or resources: how designs are estimated.",
     "grid": "Columns and rows of the grid, as 2581x2879 (default: the benchmark's on boards).",
     "devices": "Numbers of boards: 16, 1,4,16 or 1..64 (default: of a stencil all, else 1).",
     "set": f"Fix a parameter; of a stencil {', '.join(stencils.SETTABLE)}; may be repeated.",
@@ -44,14 +46,12 @@ HELP = {
 
 
 def explore(
-    name: Annotated[
-        str, choices.benchmark("A benchmark, or resources: how designs are estimated.", RESOURCES)
-    ],
+    name: Annotated[str, choices.benchmark(HELP["name"], RESOURCES)],
     system: Annotated[
         str | None,
         typer.Option(
             autocompletion=choices.completed(systems.names),
-            help="A name of `fabricmark systems list`, or a file.",
+            help="A name of `fabricmark systems list`, or a file; of stencils several with commas.",
         ),
     ] = None,
     grid: Annotated[str | None, typer.Option(metavar="CxR", help=HELP["grid"])] = None,
@@ -78,26 +78,49 @@ def explore(
     if name == RESOURCES:
         view.show_resources()
         return
-    kernels.check_benchmark(name)
+    file = design_file.load(Path(name)) if design_file.is_one(name) else None
+    if file is None:
+        kernels.check_benchmark(name)
     if system is None:
         raise FabricmarkError(f"nothing says on which system {name} is explored", "give --system")
     if by not in stencils.BY:
         raise FabricmarkError(f"there is no --by {by}", f"use {', '.join(stencils.BY)}")
     if plot_file is not None:
         check_picture(plot_file)
-    wanted = choice.Wanted(system, board, bitstream_id, transport, profile)
+    systems_of = [str(one) for one in options.names(system, "--system")]
     counts = None if devices is None else options.device_counts(devices, name)
-    spent = budgets.parse(budget or [], systems.load(system, profile, board).board_id, name)
-    check_boards(systems.load(system, profile, board), counts or (1,), beyond=beyond)
-    shown = Shown(by, top, json_file, plot_file, confirmed)
-    if not stencils.is_one(name):
+    shown = Shown(by, top, json_file, plot_file, confirmed, beyond)
+    is_stencil = file is not None or stencils.is_one(name)
+    if len(systems_of) > 1 and (not is_stencil or json_file or plot_file):
+        raise FabricmarkError("several systems stand side by side in tables of stencils", "name one --system")
+    if not is_stencil:
         for option, value in (("--grid", grid), ("--steps", steps)):
             if value is not None:
                 raise FabricmarkError(f"{option} with {name}, which is no stencil", "give sizes by --set")
-        _of_designs(designs.Asked(name, wanted, counts or (1,), _parameters(name, given or [])), spent, shown)
+        wanted = choice.Wanted(systems_of[0], board, bitstream_id, transport, profile)
+        asked_designs = designs.Asked(name, wanted, counts or (1,), _parameters(name, given or []))
+        _of_designs(asked_designs, budget or [], shown)
         return
-    asked = stencils.Asked(name, wanted, _problem(name, grid, steps), counts, _fixed(given or []))
-    _of_stencil(asked, spent, shown)
+    problem = _problem(name, grid, steps) if file is None else _of_file(file, grid, steps)
+    answers = []
+    for one in systems_of:
+        wanted = choice.Wanted(one, board, bitstream_id, transport, profile)
+        label = name if file is None else file.name
+        asked = stencils.Asked(label, wanted, problem, counts, _fixed(given or []), file)
+        answers.append(_of_stencil(asked, budget or [], shown))
+    if len(answers) > 1:
+        view.show_systems([answer for answer, _ in answers])
+    if not all(held for _, held in answers):
+        raise typer.Exit(1)
+
+
+def spent_on(
+    benchmark: str, wanted: choice.Wanted, words: Sequence[str], counts: Sequence[int], *, beyond: bool
+) -> budgets.Budget:
+    """The budget. Raises FabricmarkError (2), also for more devices than there are."""
+    described = systems.load(wanted.system, wanted.profile, wanted.board)
+    check_boards(described, counts, beyond=beyond)
+    return budgets.parse(words, described.board_id, benchmark)
 
 
 def check_boards(described: systems.System, counts: Sequence[int], *, beyond: bool) -> None:
@@ -116,9 +139,14 @@ class Shown:
     json_file: Path | None
     plot_file: Path | None
     confirmed: bool
+    beyond: bool
 
 
-def _of_stencil(asked: stencils.Asked, spent: budgets.Budget, shown: Shown) -> None:
+def _of_stencil(asked: stencils.Asked, budget: Sequence[str], shown: Shown) -> tuple[stencils.Answer, bool]:
+    """(what was found, whether the clock confirms what was to be confirmed)"""
+    spent = spent_on(asked.benchmark, asked.wanted, budget, asked.devices or (1,), beyond=shown.beyond)
+    if asked.file is not None and shown.confirmed:
+        raise FabricmarkError("--confirm with a file: no program runs it", "leave it out")
     answer = stencils.explore(asked, spent, shown.by)
     view.show(answer, spent, shown.top)
     chosen = answer.found[:CONFIRMED] if shown.confirmed else []
@@ -127,11 +155,11 @@ def _of_stencil(asked: stencils.Asked, spent: budgets.Budget, shown: Shown) -> N
     if shown.plot_file is not None:
         picture.save(answer, shown.plot_file)
     _write(shown, view.document(answer, spent, found))
-    if not held:
-        raise typer.Exit(1)
+    return answer, held
 
 
-def _of_designs(asked: designs.Asked, spent: budgets.Budget, shown: Shown) -> None:
+def _of_designs(asked: designs.Asked, budget: Sequence[str], shown: Shown) -> None:
+    spent = spent_on(asked.benchmark, asked.wanted, budget, asked.devices, beyond=shown.beyond)
     answer = designs.explore(asked, spent, shown.by, shown.top)
     designs_view.show(answer, spent, shown.top)
     chosen = answer.found[:CONFIRMED] if shown.confirmed else []
@@ -158,15 +186,25 @@ def _parameters(name: str, words: Sequence[str]) -> dict[str, object]:
     return dict(zip(given, options.numbers(name, list(given.items())), strict=True))
 
 
+def _of_file(file: design_file.DesignFile, grid: str | None, steps: int | None) -> Problem:
+    columns, rows = _cells(grid) if grid is not None else (file.grid["columns"], file.grid["rows"])
+    return Problem(columns, rows, steps or file.grid["steps"])
+
+
+def _cells(grid: str) -> tuple[int, int]:
+    """Columns and rows. Raises FabricmarkError (2)."""
+    match = GRID.fullmatch(grid)
+    if match is None or not int(match[1]) or not int(match[2]):
+        raise FabricmarkError(f"--grid {grid}: no columns and rows", "write --grid 2581x2879")
+    return int(match[1]), int(match[2])
+
+
 def _problem(name: str, grid: str | None, steps: int | None) -> Problem:
     """The grid that is given, else the benchmark's on boards. Raises FabricmarkError (2)."""
     if grid is None:
         columns, rows = elements.usual(name, "columns"), elements.usual(name, "rows")
     else:
-        match = GRID.fullmatch(grid)
-        if match is None or not int(match[1]) or not int(match[2]):
-            raise FabricmarkError(f"--grid {grid}: no columns and rows", "write --grid 2581x2879")
-        columns, rows = int(match[1]), int(match[2])
+        columns, rows = _cells(grid)
     settings = {"columns": columns, "rows": rows, "steps": steps or elements.usual(name, "steps")}
     kernels.ask([kernels.settings(name, settings)])  # refuses what programs would refuse
     return Problem(**settings)

@@ -13,6 +13,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import area, elements, reasons
 from fabricmark.explore.budget import Budget
 from fabricmark.explore.cascades import NONE, Exploration, Problem, Space
+from fabricmark.explore.design_file import DesignFile
 from fabricmark.explore.front import pareto
 from fabricmark.models._cascade import ALONG_X, ALONG_Y
 from fabricmark.models.machine import Bitstream
@@ -36,13 +37,14 @@ RATIO_COLUMNS = ("benchmark", "flow", "predictor", "pipelines", "ratio", "kind")
 @dataclass(frozen=True)
 class Asked:
     """What the command says. `fixed`: values of SETTABLE, as texts; `devices`: numbers of boards, None: all
-    that the system has."""
+    that the system has; `file`: of a stencil that nobody built."""
 
     benchmark: str
     wanted: choice.Wanted
     problem: Problem
     devices: Sequence[int] | None
     fixed: Mapping[str, str]
+    file: DesignFile | None = None
 
 
 @dataclass(frozen=True)
@@ -100,39 +102,56 @@ def is_one(benchmark: str) -> bool:
 def explore(asked: Asked, budget: Budget, by: str) -> Answer:
     """The Pareto set of boards, time and share of the peak. Raises FabricmarkError (2) in one line."""
     begun = time.perf_counter()
-    chosen = choice.choose(asked.benchmark, asked.wanted, verb="explore")
+    chosen = _chosen(asked)
     system = chosen.system
     known = dict(choice.with_ids(system))
     built = {name: known[name] for name in chosen.bitstreams if known[name].variant == elements.VARIANT}
-    if not built:
+    if not built and asked.file is None:
         raise FabricmarkError(
             f"{system.name} has no design of {asked.benchmark} in a cascade",
             f"use --system {' or '.join(choice.systems_of(asked.benchmark, None))}",
         )
     found = exploration(asked, system, chosen.transport, list(built.values()))
     answers = _best(found, budget, by)
-    operations = next(iter(built.values())).get("fitted.element_operations")
+    if asked.file is None:
+        operations = next(iter(built.values())).get("fitted.element_operations")
+    else:
+        operations = asked.file.operations
     seconds = time.perf_counter() - begun
     return Answer(asked, system, chosen.transport, list(built), found, answers, by, seconds, operations)
+
+
+def _chosen(asked: Asked) -> choice.Choice:
+    if asked.file is None:
+        return choice.choose(asked.benchmark, asked.wanted, verb="explore")
+    return choice.over_networks(asked.benchmark, asked.wanted, choice.PREFERRED)
 
 
 def exploration(
     asked: Asked, system: System, transport: str, built: Sequence[Bitstream]
 ) -> Exploration:  # fmt: skip
     """All designs. Raises FabricmarkError (2)."""
-    element = elements.element_of(asked.benchmark, system, built, elements.usual(asked.benchmark, "columns"))
-    network = system.networks.get(transport)
-    board = system.board_with(built[0], 1)
-    links = elements.links_of(network, built[0], element, board.get("serial.ports"))
-    space = _space(asked, system, links)
     resources = elements.board_resources(system)
+    if asked.file is None:
+        row_cells = elements.usual(asked.benchmark, "columns")
+        element = elements.element_of(asked.benchmark, system, built, row_cells)
+    else:
+        element = asked.file.element(area.vendor_of(resources, system.board_id))
+    network = system.networks.get(transport)
+    first = built[0] if built else None
+    board = system.board_with(first, 1)
+    links = elements.links_of(network, first, element, board.get("serial.ports"))
+    space = _space(asked, system, links)
     launch = float(board.get("host.launch_latency") or 0.0)
     return Exploration(asked.problem, space, element, board, resources, launch)
 
 
 def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Space:
-    allowed = kernels.kernel(asked.benchmark).parameters["pipelines"].values
-    ratios = ratios_of(asked.benchmark, system.board_id)
+    if asked.file is None:
+        allowed = kernels.kernel(asked.benchmark).parameters["pipelines"].values
+        ratios = ratios_of(asked.benchmark, system.board_id)
+    else:
+        allowed, ratios = asked.file.pipelines, {}
     boards = asked.devices or _counts(system.most_devices)
     numbers = {"pipelines": [int(one) for one in allowed], "cascaded": list(range(1, MOST_CASCADED + 1))}
     names = {"orientation": [ALONG_X, ALONG_Y], "compression": [NONE, *sorted({name for name, _ in ratios})]}

@@ -75,13 +75,14 @@ def lines(answer: Answer, budget: Budget, top: int) -> list[str]:
     arithmetic = element.arithmetic
     dsps = area.estimates(arithmetic, element.vendor)["dsps"]
     counted = "of this project's kernel" if answer.operations is None else "as its authors counted"
+    counted = counted if answer.asked.file is None else "as the file says"
     operations = arithmetic[area.OPERATIONS] + arithmetic[area.LOGIC_BITS] / area.WIDTHS["float"]
     found = [
         f"{count} designs in {answer.seconds:.2f} s, {fits} fit; too much of: {refused or 'nothing'}",
         f"{len(answer.found)} in the Pareto set of boards, time and share of the peak, "
         f"{min(top, len(answer.found))} shown, by {answer.by}",
         "time: passes by eq. 3.8 of Mondigo 2020, and the host's start of each",
-        f"clock, cell and depth: of {', '.join(answer.built)}; rows of others change the depth",
+        f"clock, cell: of {', '.join(answer.built) or answer.asked.benchmark}; depth: by rows",
         f"an element: {operations:.0f} operations {counted}, {dsps:.1f} DSPs by inspect and factors of "
         f"published builds ({bars(element.vendor)}; fabricmark explore resources)",
     ]
@@ -93,12 +94,28 @@ def lines(answer: Answer, budget: Budget, top: int) -> list[str]:
     return found
 
 
+def show_systems(answers: Sequence[Answer]) -> None:
+    """Print the best design of each of several systems side by side."""
+    out = terminal.console()
+    terminal.say(out, "the best of each system:", style="bold")
+    columns = [Column("system", key=True), Column("design"), Column("link"), *terminal.numbers("time [s]")]
+    columns += [*terminal.numbers("of the peak"), Column("costs most")]
+    rows: list[list[terminal.Cell]] = [
+        [
+            of.system.name, name(best), str(best.values["link"]), number(best.seconds),
+            percent(best.efficiency, digits=1), best.waits_for,
+        ]
+        for of in answers for best in of.found[:1]
+    ]  # fmt: skip
+    terminal.show(out, columns, rows)
+
+
 def own_kernel(answer: Answer) -> str:
     """How many stages this project's own kernel would allow, where those above are of others."""
     from fabricmark.explore.elements import arithmetic_of
 
     vendor = answer.exploration.element.vendor
-    if answer.operations is None:
+    if answer.operations is None or answer.asked.file is not None:
         return ""
     own = area.estimates(arithmetic_of(answer.asked.benchmark, vendor, None), vendor)["dsps"]
     most = int(answer.exploration.resources["dsps"] // own)
@@ -157,6 +174,7 @@ def show_resources() -> None:
     terminal.show(out, columns, rows)
     for word, meaning in area.MEANINGS.items():
         terminal.say(out, f"{word}: {meaning}")
+    _show_engines()
     tested = [one for one in every if one.part == area_fit.TEST]
     columns = [
         Column("of", key=True),
@@ -168,6 +186,21 @@ def show_resources() -> None:
     for part in (area_fit.FIT, area_fit.TEST):
         names = dict.fromkeys(one.bitstream for one in every if one.part == part)
         terminal.say(out, f"{part}: {', '.join(names)}")
+
+
+def _show_engines() -> None:
+    """What engines of messages take: published designs of an application with one, less that without."""
+    out = terminal.console()
+    terminal.say(out, "engines beside a port, published designs with less those without:", style="bold")
+    columns = [Column("board", key=True), Column("engine", key=True), Column("design")]
+    columns += [*terminal.numbers(*NAMES.values()), Column("note", prose=True)]
+    rows: list[list[terminal.Cell]] = [
+        [
+            one.board, one.transport, one.design, *(number(one.more.get(name)) for name in NAMES), one.note
+        ]
+        for one in area_fit.engines()
+    ]  # fmt: skip
+    terminal.show(out, columns, rows)
 
 
 def _families(tested: Sequence[area_fit.Row]) -> list[tuple[str, list[area_fit.Row]]]:
