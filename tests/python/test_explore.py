@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -94,6 +95,15 @@ def test_lattice_boltzmann_is_better_along_the_short_axis_and_two_pipelines_wait
     assert answer.exploration.one(wide).costliest == LINK
     packed = at(answer, boards=16, pipelines=2, cascaded=1, link="D 32, RX 512", compression="published")
     assert answer.exploration.one(packed).stall == 0
+
+
+def test_a_ring_needs_as_many_ports_as_its_network_says():
+    answer = explored("lbm", FLOW, [1, 2], cascaded=1, packet=32, receive_depth=512)
+    known = answer.exploration
+    fewer = replace(known.space, links=[replace(one, ports=1) for one in known.space.links])
+    bare = replace(known, space=fewer)
+    assert known.fits[1].any() and not bare.fits[1].any() and bare.fits[0].any()
+    assert "ports" in bare.why_not(at(answer, boards=2, pipelines=1, cascaded=1, link="D 32, RX 512"))
 
 
 def test_buffers_that_are_too_short_and_ratios_that_nobody_measured_are_refused():
