@@ -20,6 +20,7 @@ COMMANDS = [
     ("compare", "--base", "results/one.json", "--new", "results/two.json", "--json"),
     ("predict", "stream", "--system", "noctua1", "--csv"),
     ("inspect", "stream", "--json"),
+    ("explore", "fft", "--system", "noctua1", "--json"),
     ("validate", "--fit", "--data", "few.csv", "--csv"),
 ]
 # Runs programs for its document.

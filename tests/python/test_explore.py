@@ -138,6 +138,16 @@ def test_compression_takes_logic_for_each_pipeline():
     assert answer.exploration.space.ratios["2d", 2] > answer.exploration.space.ratios["1d", 2] > 2
 
 
+def test_ratios_are_those_of_the_page_of_the_codec():
+    page = (REPOSITORY / "docs/codec.md").read_text().partition("## Measured")[2]
+    known = stencils.ratios_of("lbm", "de5a_net")
+    for line, predictor in (("| 1d, n = 1, 2, 4 |", "1d"), ("| 2d |", "2d")):
+        printed = page.partition(line)[2].partition("|")[0].split(",")
+        for n, text in zip((1, 2, 4), printed, strict=True):
+            assert known[predictor, n] == pytest.approx(float(text), abs=0.006)
+    assert known["published", 4] == 1.853 and not stencils.ratios_of("tsunami", "de5a_net")
+
+
 def test_depths_follow_from_the_rows_that_pipelines_keep():
     flow = depth_of({1: 1550, 2: 830, 4: 470}, 720, 2)
     assert flow.rows == 2 and [flow.of(n, 720) for n in (1, 2, 4)] == [1550, 830, 470]

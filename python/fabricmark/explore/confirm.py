@@ -57,7 +57,7 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
     across += -across % made.pipelines  # rows are whole words
     with tempfile.TemporaryDirectory() as folder:
         system, result = Path(folder) / "system.json", Path(folder) / "result.json"
-        system.write_text(json.dumps(_document(answer, one)))
+        paths.write_atomically(system, json.dumps(_document(answer, one)))
         words = ["--timing-only", "--system", system, "--bitstream-id", answer.built[0]]
         words += ["--ranks", int(made.boards), "--columns", across, "--rows", along, "--steps", int(steps)]
         words += ["--repetitions", 1, "--warmup", 0, "--row-cells", max(across, 1), "--json", result]

@@ -19,7 +19,7 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
     case, benchmark = one.case, answer.asked.benchmark
     with tempfile.TemporaryDirectory() as folder:
         system, result = Path(folder) / "system.json", Path(folder) / "result.json"
-        system.write_text(json.dumps(_document(answer, one)))
+        paths.write_atomically(system, json.dumps(_document(answer, one)))
         words: list[Any] = ["--timing-only", "--system", system, "--bitstream-id", case.base]
         words += ["--ranks", one.devices, "--repetitions", 1, "--warmup", 0, "--json", result]
         if case.transport != transports.NONE:
