@@ -38,7 +38,7 @@ Streamed chosen_stream(const runtime::Context& context, const Problem& problem, 
 std::string Cascade::note() const {
   return fmt::format(
       "{} elements on {} boards: a pass makes as many steps; {:.6g} cycles through each; cells "
-      "stream along {}",
+      "move along {}",
       all, boards, pipeline_cycles, stream.is_turned ? "y" : "x");
 }
 
@@ -66,6 +66,20 @@ Cascade cascade_of(const runtime::Context& context, const Problem& problem) {
   }
   cascade.cell_bytes = static_cast<std::size_t>(value("cell_bytes").value_or(cell));
   return cascade;
+}
+
+std::string stalls_note(runtime::Communicator& ranks, const PassTimes& own) {
+  const double links = ranks.all_reduce_max_number(own.links);
+  const double clock = ranks.all_reduce_max_number(own.clock);
+  if (clock <= 0) return "no modelled time";
+  const double memory = std::max(0.0, own.memory - links);  // the same words cannot be waited for twice
+  const double start = std::max(0.0, clock - own.words - links - memory);
+  const auto percent = [clock](double seconds) { return 100 * seconds / clock; };
+  return fmt::format(
+      "of the modelled time {:.2f} % are a word a cycle; waited: {:.2f} % for links, {:.2f} % for the "
+      "memory, "
+      "{:.2f} % for the start of passes",
+      percent(own.words), percent(links), percent(memory), percent(start));
 }
 
 network::Topology ring_of(int boards) {

@@ -28,6 +28,18 @@ struct Cascade {
   [[nodiscard]] std::string note() const;
 };
 
+/// Where the modelled time of a board's passes went [s].
+struct PassTimes {
+  double clock = 0;   ///< all of it
+  double words = 0;   ///< a cycle for each word of each pass
+  double links = 0;   ///< the last element had a word that the link did not take
+  double memory = 0;  ///< that the memory alone takes beyond a cycle a word
+};
+
+/// Shares of the modelled time by cause: the rest is the start of pipelines and links in each pass.
+/// Collective.
+std::string stalls_note(runtime::Communicator& ranks, const PassTimes& own);
+
 Cascade cascade_of(const runtime::Context& context, const Problem& problem);
 /// A cable from each board to the next one.
 network::Topology ring_of(int boards);

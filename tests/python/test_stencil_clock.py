@@ -8,6 +8,7 @@ from charged_runs import bitstream_of
 from fabricmark import systems
 from fabricmark.models import _cascade
 from fabricmark.systems import export
+from shallow_water_runs import note
 from stream_program import on_a_device
 
 pytestmark = pytest.mark.programs
@@ -85,6 +86,21 @@ def compare(tmp_path_factory, bitstream, grid, system, boards, more=()):
     unstretched = of_equation - flies * made.stall / (1 - made.stall) / made.hz
     print(f"{seconds / of_equation - 1:.2%} of eq. 3.8, {seconds / unstretched - 1:.2%} but for links")
     assert seconds == pytest.approx(unstretched, rel=0.02)
+    check_causes(done, made, seconds)
+
+
+def check_causes(done, made, seconds):
+    """What the run says that it waited for, beside the equation's stall."""
+    said = note(done, "time (.*) % are a word .*: (.*) % for links, (.*) % for the memory, (.*) % for the st")
+    words, links, memory, start = map(float, said.groups())
+    assert words + links + memory + start == pytest.approx(100, abs=0.1)
+    of_words = 100 * made.words / made.hz / seconds
+    waited = of_words * made.stall / (1 - made.stall)
+    assert words == pytest.approx(of_words, abs=1)
+    assert links + memory == pytest.approx(waited, abs=3)
+    if min(made.supplies, key=made.supplies.get) == _cascade.LINK:
+        assert links == pytest.approx(waited, abs=3)
+    assert made.boards > 1 or links == 0
 
 
 LONG = (720, 1920)

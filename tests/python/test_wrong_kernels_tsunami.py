@@ -59,7 +59,7 @@ WRONG = {
     "the phases the other way round": phased("(begin_state + (uint)stage) %"),
     "a launch that begins with the first phase": phased("(uint)(stage - 1) %"),
     "the base kernel makes the first phase alone": Wrong(
-        "base", (("(int)(begin_state % FM_PHASES)};", "0};"),), file=STREAMED, options=BOWL
+        "base", (("(int)(begin_state % FM_PHASES), 0};", "0, 0};"),), file=STREAMED, options=BOWL
     ),
 }  # fmt: skip
 QUICK = {

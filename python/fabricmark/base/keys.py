@@ -159,9 +159,7 @@ BITSTREAM = {
     "pipeline_depth": Key(
         COUNT, "pipeline_cycles", "cycles from a step's last element to what follows from it"
     ),
-    "pipeline_rows": Key(
-        COUNT, "pipeline_rows", "rows of the grid that a pipeline keeps; 1 where it is not given"
-    ),
+    "pipeline_rows": Key(COUNT, "pipeline_rows", "rows of the grid that a pipeline keeps", usual=1.0),
     "cell_bytes": Key("bytes", "cell_bytes", "of a cell that streams through pipelines"),
     "link_cycles": Key(
         COUNT, "link_cycles", "cycles from a board's last pipeline to the first one of the next board"

@@ -184,8 +184,8 @@ def of_design(
 
 
 def rows_kept(bitstream: Bitstream) -> int:
-    """By a pipeline of the design; one, where nothing says it, as by those of this project."""
-    return int(bitstream.get("pipeline_rows") or 1)
+    """By a pipeline of the design."""
+    return int(bitstream["pipeline_rows"])
 
 
 def _depth(parameters: Mapping, bitstream: Bitstream) -> float:

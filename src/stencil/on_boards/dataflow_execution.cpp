@@ -97,6 +97,7 @@ class CascadeExecution final : public Execution {
     });
     if (const auto& span = board_.host().finished())
       clock_seconds_ += network::seconds(span->last_end - span->first_start);
+    passes_ += passes;
     current_ = (current_ + passes) % 2;
     for (std::size_t i = 0; i < troubles.size(); ++i) {
       if (troubles[i] == 0) continue;
@@ -110,7 +111,7 @@ class CascadeExecution final : public Execution {
   [[nodiscard]] std::int64_t state() const override { return state_; }
   common::HaloSums halo_sums() override { return marks_.sums(context_.ranks(), part_.cells()); }
   [[nodiscard]] std::vector<std::string> notes() const override {
-    std::vector<std::string> all{cascade_.note()};
+    std::vector<std::string> all{cascade_.note(), stalls_note(context_.ranks(), times())};
     if (compression_) {
       const double cycles = clock_seconds_ * compression_->kernel_hz;
       all.push_back(compression_note(context_.ranks(), *compression_, compressed_->use(), cycles));
@@ -124,6 +125,25 @@ class CascadeExecution final : public Execution {
     const std::size_t waits = cascade_.stream.in_row / PIPELINES + 2;
     return {.depth = std::max(0.0, cascade_.pipeline_cycles - static_cast<double>(waits)),
             .stands_still = true};
+  }
+  [[nodiscard]] double pass_words() const {
+    return static_cast<double>(cascade_.stream.in_row / PIPELINES * cascade_.stream.rows);
+  }
+  /// One half of the banks is read from, the other one written to.
+  [[nodiscard]] double pass_bytes() const {
+    return 2.0 * pass_words() * static_cast<double>(cascade_.cell_bytes) * PIPELINES;
+  }
+  [[nodiscard]] PassTimes times() const {
+    const dataflow::DeviceCost& cost = board_.cost();
+    const double words = pass_words() / cost.clock_hz;
+    const double memory = cost.memory_bytes_per_second > 0 ? pass_bytes() / cost.memory_bytes_per_second : 0;
+    const auto passes = static_cast<double>(passes_);
+    return {.clock = clock_seconds_,
+            .words = passes * words,
+            .links = context_.ranks().size() == 1
+                         ? 0
+                         : network::seconds(between_.back()->channel().counters().writer_stalled),
+            .memory = passes * std::max(0.0, memory - words)};
   }
   template <typename Body>
   void each(const Body& body) {
@@ -164,9 +184,7 @@ class CascadeExecution final : public Execution {
       compressed_->start(host, *between_.back(), *back, passes, fm_marked_word<PIPELINES>, marks_);
     }
     if (!is_first) return;
-    // One half of the banks is read from, the other one written to.
-    const dataflow::Start memory{.memory_bytes = 2.0 * static_cast<double>(words) *
-                                                 static_cast<double>(cascade_.cell_bytes) * PIPELINES};
+    const dataflow::Start memory{.memory_bytes = pass_bytes()};
     device::Events after;
     for (unsigned int pass = 0; pass < passes; ++pass) {
       const std::size_t from = (current_ + pass) % 2;
@@ -196,6 +214,7 @@ class CascadeExecution final : public Execution {
   std::unique_ptr<CompressedLinks<Word>> compressed_;
   RingMarks marks_;
   double clock_seconds_ = 0;
+  std::uint64_t passes_ = 0;
   std::size_t current_ = 0;
   std::int64_t state_ = 0;
   std::optional<std::int64_t> trouble_;
