@@ -127,7 +127,8 @@ class CascadeExecution final : public Execution {
             .stands_still = true};
   }
   [[nodiscard]] double pass_words() const {
-    return static_cast<double>(cascade_.stream.in_row / PIPELINES * cascade_.stream.rows);
+    const std::size_t words = cascade_.stream.in_row / PIPELINES * cascade_.stream.rows;
+    return static_cast<double>(words);
   }
   /// One half of the banks is read from, the other one written to.
   [[nodiscard]] double pass_bytes() const {
