@@ -145,7 +145,9 @@ def test_ratios_are_those_of_the_page_of_the_codec():
         printed = page.partition(line)[2].partition("|")[0].split(",")
         for n, text in zip((1, 2, 4), printed, strict=True):
             assert known[predictor, n] == pytest.approx(float(text), abs=0.006)
-    assert known["published", 4] == 1.853 and not stencils.ratios_of("tsunami", "de5a_net")
+    assert known["published", 4] == 1.853
+    ocean = stencils.ratios_of("tsunami", "de5a_net")  # of a ring of emulated boards: no document has one
+    assert set(ocean) == {(way, n) for way in ("1d", "2d") for n in (1, 2, 4)} and min(ocean.values()) > 2
 
 
 def test_depths_follow_from_the_rows_that_pipelines_keep():
@@ -211,7 +213,10 @@ def test_wrong_files_are_refused(run, tmp_path, old, new, cause):
 
 
 def test_systems_stand_side_by_side(run):
-    done = run("tsunami", "--system", "arria10_ring,leaf_spine", "--devices", "1..8", "--top", "1")
+    done = run(
+        "tsunami", "--system", "arria10_ring,leaf_spine", "--devices", "1..8", "--top", "1",
+        "--set", "compression=none",
+    )  # fmt: skip
     assert done.returncode == 0, done.stderr
     lines = done.stdout.partition("the best of each system:")[2].splitlines()
     assert START in next(line for line in lines if line.startswith("arria10_ring"))
