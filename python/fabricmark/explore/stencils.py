@@ -195,7 +195,7 @@ def _whole(name: str, text: str) -> int:
 
 
 def ratio_file() -> Path:
-    """Ratios that were measured here, as tools/codec_ratios.py wrote them."""
+    """Ratios that were measured here, as tools/lbm_ratios.py and others wrote them."""
     return area.folder() / "codec_ratios.csv"
 
 
