@@ -2,10 +2,11 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
+from types import ModuleType
+from typing import Annotated, Any
 
 import typer
 
@@ -148,33 +149,31 @@ def _of_stencil(asked: stencils.Asked, budget: Sequence[str], shown: Shown) -> t
     if asked.file is not None and shown.confirmed:
         raise FabricmarkError("--confirm with a file: no program runs it", "leave it out")
     answer = stencils.explore(asked, spent, shown.by)
-    view.show(answer, spent, shown.top)
-    chosen = answer.found[:CONFIRMED] if shown.confirmed else []
-    found = [confirm.confirm(answer, one) for one in chosen]
-    held = view.show_confirmed(found)
-    if shown.plot_file is not None:
-        picture.save(answer, shown.plot_file)
-    _write(shown, view.document(answer, spent, found))
-    return answer, held
+    return answer, _told(answer, spent, shown, view, confirm.confirm, picture.save)
 
 
 def _of_designs(asked: designs.Asked, budget: Sequence[str], shown: Shown) -> None:
     spent = spent_on(asked.benchmark, asked.wanted, budget, asked.devices, beyond=shown.beyond)
     answer = designs.explore(asked, spent, shown.by, shown.top)
-    designs_view.show(answer, spent, shown.top)
-    chosen = answer.found[:CONFIRMED] if shown.confirmed else []
-    found = [confirm_designs.confirm(answer, one) for one in chosen]
-    held = view.show_confirmed(found)
-    if shown.plot_file is not None:
-        picture.save_designs(answer, shown.plot_file)
-    _write(shown, designs_view.document(answer, spent, found))
-    if not held:
+    if not _told(answer, spent, shown, designs_view, confirm_designs.confirm, picture.save_designs):
         raise typer.Exit(1)
 
 
-def _write(shown: Shown, document: dict) -> None:
+def _told(
+    answer: Any, spent: budgets.Budget, shown: Shown, pages: ModuleType,
+    confirmed_by: Callable[[Any, Any], Any], draw: Callable[[Any, Path], object],
+) -> bool:  # fmt: skip
+    """Show and write an answer; whether the clock confirms what was to be confirmed. `pages`: its view."""
+    pages.show(answer, spent, shown.top)
+    chosen = answer.found[:CONFIRMED] if shown.confirmed else []
+    found = [confirmed_by(answer, one) for one in chosen]
+    held = view.show_confirmed(found)
+    if shown.plot_file is not None:
+        draw(answer, shown.plot_file)
     if shown.json_file is not None:
+        document = pages.document(answer, spent, found)
         paths.write_atomically(shown.json_file, json.dumps(document, indent=1) + "\n")
+    return held
 
 
 def _parameters(name: str, words: Sequence[str]) -> dict[str, object]:

@@ -79,8 +79,7 @@ device::Event Host::start_kernel(const std::string& name, const Start& how,
       event.wait();
     }
   }
-  const double memory =
-      cost_.memory_bytes_per_second > 0 ? how.memory_bytes / cost_.memory_bytes_per_second : 0;
+  const double memory = cost_.memory_seconds(how.memory_bytes);
   auto outcome = fabric_->start(device_, name, std::move(begin),
                                 {cost_.clock_hz, how.interval, how.depth, memory, how.stands_still},
                                 std::move(streams), std::move(kernel));

@@ -21,6 +21,10 @@ struct DeviceCost {
   double clock_hz = 0;                 ///< of the kernels
   double launch_seconds = 0;           ///< from the host's start to the kernel's
   double memory_bytes_per_second = 0;  ///< of all banks; 0: never waited for
+
+  [[nodiscard]] double memory_seconds(double bytes) const {
+    return memory_bytes_per_second > 0 ? bytes / memory_bytes_per_second : 0;
+  }
 };
 
 /// What a kernel's entry declares of its cost, and what it waits for.

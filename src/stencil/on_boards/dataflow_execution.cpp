@@ -137,7 +137,7 @@ class CascadeExecution final : public Execution {
   [[nodiscard]] PassTimes times() const {
     const dataflow::DeviceCost& cost = board_.cost();
     const double words = pass_words() / cost.clock_hz;
-    const double memory = cost.memory_bytes_per_second > 0 ? pass_bytes() / cost.memory_bytes_per_second : 0;
+    const double memory = cost.memory_seconds(pass_bytes());
     const auto passes = static_cast<double>(passes_);
     return {.clock = clock_seconds_,
             .words = passes * words,
