@@ -10,9 +10,25 @@ Prints one line of JSON: cell steps a second, best of the repetitions. --fields 
 from __future__ import annotations
 
 import argparse
+import dataclasses
 import json
 import time
 from pathlib import Path
+
+
+def prefer_own_headers() -> None:
+    """Its kernels are compiled against the NumPy that runs them: Debian's headers of NumPy 1 may lie beside
+    Python's own, which come first on its command line."""
+    import numpy
+    from pystencils.jit.cpu.compiler_info import CompilerInfo
+
+    usual, first = CompilerInfo.get_default, f"-I{numpy.get_include()}"
+
+    def own(**more):
+        found = usual(**more)
+        return dataclasses.replace(found, extra_cxxflags=[first, *found.extra_cxxflags])
+
+    CompilerInfo.get_default = staticmethod(own)
 
 
 def make(columns: int, rows: int, omega: float, speed: float, threads: int):
@@ -84,6 +100,7 @@ def main() -> None:
     options.add_argument("--speed", type=float, default=0.1)
     options.add_argument("--fields", type=Path)
     words = options.parse_args()
+    prefer_own_headers()
     data, method, step = make(words.columns, words.rows, words.omega, words.speed, words.threads)
     best = float("inf")
     for _ in range(words.repetitions + 1):  # the first one warms up

@@ -10,11 +10,12 @@ from common import ROOT
 
 
 def python(name: str, *packages: str) -> Path | None:
-    """The Python that has these, made where it is missing; None without a network or wheels."""
+    """The Python that has these versions, made where it is missing; None without a network or wheels."""
     folder = ROOT / ".runtimes" / f"python-{name}"
     found = folder / "bin" / "python"
     finished = folder / "finished"
-    if finished.exists():
+    wanted = "\n".join(packages)
+    if finished.exists() and finished.read_text() == wanted:
         return found
     print(f"installing {', '.join(packages)} from PyPI into {folder}", file=sys.stderr)
     commands = (
@@ -23,5 +24,5 @@ def python(name: str, *packages: str) -> Path | None:
     )
     if any(subprocess.run(command, capture_output=True).returncode for command in commands):
         return None
-    finished.touch()
+    finished.write_text(wanted)
     return found
