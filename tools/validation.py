@@ -16,7 +16,7 @@ from fabricmark.base import paths
 from fabricmark.base.terminal import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
-from fabricmark.validate import fit_view, residuals, rival, scored, splits, tables, texts
+from fabricmark.validate import fit_view, likeness, residuals, rival, scored, splits, tables, texts
 from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
@@ -275,6 +275,7 @@ def main() -> None:
     known, printed = residuals.make(load), scored.score(load)
     residuals.file().parent.mkdir(exist_ok=True)
     paths.write_atomically(residuals.file(), residuals.text(known))
+    paths.write_atomically(likeness.file(), likeness.text(likeness.make(known)))
     written = tables_of(numbered, found, known, printed)
     paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), written))
 

@@ -14,6 +14,7 @@ from fabricmark.predict import collectives, credit_link, extrapolate, options, p
 from fabricmark.predict.points import Case
 from fabricmark.systems import choice, files, local_machine
 
+BUDGET = "1h"
 HELP = {
     "devices": "Numbers of devices: 16, 1,4,16 or 1..64 (powers of two; on a grid: squares).",
     "set": "A parameter (size=2^27) or a value of the system (network.latency=1us); may be repeated.",
@@ -26,6 +27,9 @@ HELP = {
     "mesh": "The mesh of an application, as --set mesh=bay:27136 says it, too.",
     "program": "Whose host program: the figures are refused where the closed form is of another one.",
     "from": "Runs of one device to extrapolate from: result files, or published rows; may be repeated.",
+    "next_run": "Name so many runs that would narrow the error bar most, within --budget.",
+    "budget": f"Of --next-run: for a repetition of all its runs, {BUDGET} by default.",
+    "calibrate": "Rows of your own, like those of data/published, from which the predictions learn.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -47,11 +51,24 @@ class Given:
     enough: tuple[str, ...]
     beyond: bool
     from_files: tuple[Path, ...]
+    calibrate: Path | None = None
+    next_run: int | None = None
+    budget: str | None = None
 
     @property
     def more(self) -> dict:
         """For a request."""
         return {"profile": self.profile, "closed_form": self.closed_form, "beyond": self.beyond}
+
+    @property
+    def learns(self) -> bool:
+        return self.calibrate is not None or self.next_run is not None
+
+    def check_learns_not(self, what: str) -> None:
+        """Raises FabricmarkError (2)."""
+        if self.learns:
+            option = "--calibrate" if self.calibrate is not None else "--next-run"
+            raise FabricmarkError(f"{option} with {what}", f"leave out {option}: no rows tell of it")
 
     @property
     def asked(self) -> tuple[bool, str | None, list[str], bool]:
@@ -70,7 +87,12 @@ class Given:
         names = ("system", "transport", "board", "bitstream_id", "program", "reach", "enough", "closed_form",
                  "sensitivity", "beyond")  # fmt: skip
         found = {f"--{name.replace('_', '-')}": getattr(self, name) for name in names}
-        return {**found, "--from": self.from_files}
+        return {
+            **found,
+            "--from": self.from_files,
+            "--calibrate": self.calibrate,
+            "--next-run": self.next_run,
+        }
 
 
 def predict(
@@ -102,6 +124,9 @@ def predict(
     enough: Annotated[list[str] | None, typer.Option(help=HELP["enough"])] = None,
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     from_files: Annotated[list[Path] | None, typer.Option("--from", help=HELP["from"])] = None,
+    calibrate: Annotated[Path | None, typer.Option(metavar="ROWS", help=HELP["calibrate"])] = None,
+    next_run: Annotated[int | None, typer.Option("--next-run", min=1, max=50, help=HELP["next_run"])] = None,
+    budget: Annotated[str | None, typer.Option(help=HELP["budget"])] = None,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every prediction.")
     ] = None,
@@ -110,8 +135,11 @@ def predict(
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
     given = Given(
         system, transport, board, bitstream_id, program, scaling, profile, closed_form, sensitivity, reach,
-        tuple(enough or ()), beyond, tuple(from_files or ()),
+        tuple(enough or ()), beyond, tuple(from_files or ()), calibrate,
+        next_run, budget,
     )  # fmt: skip
+    if budget is not None and next_run is None:
+        raise FabricmarkError("--budget without --next-run", "say how many runs are wanted")
     if name == credit_link.NAME:
         others = {**given.options(), "--mesh": mesh, "--plot": plot_file}
         for option in (one for one, value in others.items() if value):
@@ -153,6 +181,7 @@ def _extrapolated(
     collective: str | None,
 ) -> Case:  # fmt: skip
     """From measured runs. Raises FabricmarkError (2)."""
+    given.check_learns_not("--from")
     if collective is not None or sweeps or any(given.asked) or given.closed_form:
         raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
     if option := given.option_of_programs:
@@ -168,6 +197,7 @@ def _of_collective(
     if given.scaling != points.WEAK or given.reach or given.enough:
         cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
         raise FabricmarkError(cause, "use --devices, --set and --sweep")
+    given.check_learns_not(name)
     if option := given.option_of_programs:
         raise FabricmarkError(f"{name} has no kernel and no program", f"leave out {option}")
     return collectives.cases(
@@ -188,6 +218,7 @@ def _of_systems(
             found = settings.without_curves(found) if given.closed_form else found
             request = points.PredictionRequest(name, found, chosen.transport, given.scaling, **given.more)
             case = _case(request, one, words, sweeps, counts)
+            case = _learning(case, given, one) if given.learns else case
             taken = {point.bitstream for point in case.points}
             bitstream = min(taken) if len(taken) == 1 else ""
             own = options.program_of(case.request, given.program, bitstream)
@@ -198,6 +229,21 @@ def _of_systems(
             ]
             case = replace(case, about=about, program=own)
             yield replace(case, about=[*about, *view.lines(case, *given.asked)])
+
+
+def _learning(case: Case, given: Given, system: str) -> Case:
+    """With what rows tell, and which runs would tell more. Raises FabricmarkError (2)."""
+    from fabricmark.predict import calibrated, next_run  # imported here: a plain prediction shall not wait
+    from fabricmark.validate.calibrated import read
+
+    runs = []
+    if given.calibrate is not None:
+        calibration = read(given.calibrate, calibrated.loads(case.request.system, system, given.profile))
+        case, runs = calibrated.learning(case, calibration), calibration.runs
+    if given.next_run is None:
+        return case
+    budget = options.duration(given.budget or BUDGET)
+    return replace(case, about=[*case.about, *next_run.lines(case, runs, given.next_run, budget)])
 
 
 def _case(

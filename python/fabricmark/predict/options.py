@@ -109,6 +109,14 @@ def settings(words: Sequence[str]) -> dict[str, str]:
     return found
 
 
+def duration(text: str) -> float:
+    """A time [s]. Raises FabricmarkError (2)."""
+    try:
+        return sourced_value.parse(text, "seconds")
+    except ValueError as error:
+        raise FabricmarkError(f"--budget {text}: {error}", "write for example 10min") from error
+
+
 def sweeps(words: Sequence[str]) -> list[Sweep]:
     """Every --sweep k=a:b[:step|xfactor]. Raises FabricmarkError (2)."""
     found = [_sweep(word) for word in words]

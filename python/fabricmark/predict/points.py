@@ -298,6 +298,17 @@ def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     return Point(plan.devices, plan.place, sizes, headline, predictions, plan.id_of_bitstream)
 
 
+def with_system(request: PredictionRequest, plan: _Plan, run: Mapping, system: System) -> Point:
+    """The same point where the request's system has other values. Raises FabricmarkError (2)."""
+    place_of: Mapping[str, Any] = plan.place
+    overrides = {**request.overrides, **{name: value for name, value in place_of.items() if "." in name}}
+    system = with_overrides(system, request.benchmark, request.transport, overrides)
+    place = plan.place_of_bitstream
+    bitstream = None if place is None else system.bitstreams[place]
+    board = system.board_with(bitstream, plan.devices)
+    return point(request, replace(plan, system=system, board=board, bitstream=bitstream), run)
+
+
 def _sizes(run: Mapping) -> dict[str, object]:
     return {name: run[name] for name in SIZES if name in run}
 
@@ -482,6 +493,16 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
     return Certainty(line, of_prediction)
 
 
+def size_of(request: PredictionRequest, point: Point, prediction: Prediction) -> float:
+    """As residuals have it: of a message, else of the problem of a device, 0 for all sizes."""
+    from fabricmark.validate import residuals
+
+    size: Any = prediction.axes.get("message_bytes")
+    if size is None and not request.traits.is_host_code:
+        size = residuals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
+    return float(size or 0)
+
+
 def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own: Published):
     """What an interval is asked for; None for a metric that no published value is of."""
     from fabricmark.validate import residuals
@@ -495,10 +516,7 @@ def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own
     )
     if not of_rows and not of_tables:
         return None
-    size: Any = prediction.axes.get("message_bytes")
-    if size is None and not request.traits.is_host_code:
-        size = residuals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
     return residuals.Asked(
         request.benchmark, request.system.name, request.system.board_id, request.transport, point.devices,
-        float(size or 0), operation in residuals.COPIES,
+        size_of(request, point, prediction), operation in residuals.COPIES,
     )  # fmt: skip

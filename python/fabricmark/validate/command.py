@@ -12,6 +12,7 @@ from fabricmark.base import cells, choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import Column, percent
 from fabricmark.validate import (
+    calibrated,
     checks,
     distribution,
     fit_view,
@@ -38,6 +39,7 @@ def validate(
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every row and its prediction.")
     ] = None,
+    calibrate: Annotated[Path | None, typer.Option(metavar="ROWS", help=calibrated.HELP)] = None,
     fitted: Annotated[
         bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
     ] = False,
@@ -57,6 +59,10 @@ def validate(
     predictor = outcomes.predictor_of(rows, profile)
     found = [predictor.outcome(line, row) for line, row in rows if row.role == outcomes.TEST]
     found = checks.within_systems(found, predictor)
+    given = [row for _, row in rows]
+    learned = None if calibrate is None else calibrated.read(calibrate, outcomes.loaded(profile), given)
+    told = None if learned is None else calibrated.applied(learned, found, predictor)
+    found = list(told.outcomes) if told else found
     total = distribution.spread(found)
     if total is None:
         name = data or "the published file"
@@ -66,7 +72,7 @@ def validate(
         if paths.is_standard_output(csv_file):  # nobody would see what takes seconds more
             return
     _show(found, columns)
-    for line in (checks.of_inputs(rows), *repeated):
+    for line in (checks.of_inputs(rows), *repeated, *(learned.lines if learned else ())):
         if line:
             print(printable(line))
     for bar, errors, kept in distribution.against_bars(found):
@@ -74,7 +80,7 @@ def validate(
         print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
-    pairs = checks.with_intervals(found, predictor, profile)
+    pairs = told.pairs if told else checks.with_intervals(found, predictor, profile)
     certain = residuals.coverage(pairs)
     if data is None:
         _show_left_out(pairs)

@@ -1,0 +1,75 @@
+"""Predictions that learn from a centre's own rows (validate/learned.py)."""
+
+from dataclasses import replace
+
+from fabricmark import systems
+from fabricmark.models import Prediction
+from fabricmark.predict import points
+from fabricmark.predict.points import Case, Certainty, Point, PredictionRequest
+from fabricmark.systems import System
+from fabricmark.validate import calibrated, learned
+from fabricmark.validate.calibrated import Calibration
+from fabricmark.validate.observed import Asked
+from fabricmark.validate.outcomes import Load
+from fabricmark.validate.posterior import Place
+
+
+def loads(system: System, name: str, profile: str) -> Load:
+    """Finds the systems of rows: the one that is predicted by its own name, too, wherever its file lies."""
+
+    def load(of_row: str, board: str | None) -> System:
+        return systems.load(name if of_row == system.name else of_row, profile, board)
+
+    return load
+
+
+def place_of(request: PredictionRequest, point: Point, one: Prediction) -> Place:
+    """Of a prediction."""
+    about = (request.benchmark, request.system.name, request.system.board_id, request.transport)
+    metric = (one.name, str(one.axes.get("operation", "")))
+    return Place(*about, metric, point.devices, points.size_of(request, point, one))
+
+
+def learning(case: Case, calibration: Calibration) -> Case:
+    """The case after the rows."""
+    asked = [asked_of(case.request, point) for point in case.points]
+    told = [learned.told(calibration.learned, one) for one in asked]
+    found = [_with(point, one) for point, one in zip(case.points, told, strict=True)]
+    lines = [*case.about, *calibration.lines]
+    name = case.request.system.name
+    if not any(place.system == name for place in calibration.learned.posterior.places):
+        return replace(case, points=found, about=[*lines, f"no row of them is of {name}"])
+    widths = {
+        id(one): calibrated.half_width(by)
+        for point, of in zip(found, told, strict=True)
+        for one, by in zip(point.predictions, of.deviations, strict=True)
+    }
+    about = "error bar: 90 % within the column ±, as these rows and the values of the system leave it"
+    known = Certainty(about, lambda point, one: widths.get(id(one)))
+    return replace(case, points=found, known=known, about=lines)
+
+
+def asked_of(request: PredictionRequest, point: Point, planned: tuple | None = None) -> Asked:
+    """All predictions of a point."""
+    plan, run = planned or points.planned(request, [(point.devices, point.axes)])[0]
+
+    def predicted(system: System) -> list[float | None]:
+        return [one.value for one in points.with_system(request, plan, run, system).predictions]
+
+    places = [place_of(request, point, one) for one in point.predictions]
+    return Asked(request.system, request.transport, places, predicted)
+
+
+def _with(point: Point, told: learned.Told) -> Point:
+    """With other values; phases as much longer or shorter."""
+    predictions = [_having(one, value) for one, value in zip(point.predictions, told.values, strict=True)]
+    place = [id(one) for one in point.predictions].index(id(point.headline))
+    return replace(point, predictions=predictions, headline=predictions[place])
+
+
+def _having(one: Prediction, value: float | None) -> Prediction:
+    if not one.value or not value:
+        return one
+    by = one.value / value if one.unit.endswith("/s") else value / one.value
+    phases = {name: seconds * by for name, seconds in one.phases.items()}
+    return replace(one, value=value, phases=phases)

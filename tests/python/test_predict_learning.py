@@ -1,0 +1,225 @@
+"""Predictions that learn from rows: the posterior, rows that cannot be right, foreign machines, next runs."""
+
+import random
+from dataclasses import replace
+from functools import cache
+from math import log
+
+import numpy as np
+import pytest
+from fabricmark import systems
+from fabricmark.predict import calibrated, next_run, points
+from fabricmark.predict.points import Case, uncertain
+from fabricmark.results import published
+from fabricmark.validate import learned, likeness, observed, outcomes, residuals, scaled
+from fabricmark.validate.posterior import Place, Posterior
+from fabricmark.validate.scaled import Factor
+
+ROWS = outcomes.read()
+TESTS = [(line, row) for line, row in ROWS if row.role == "test"]
+PREDICTOR = outcomes.predictor_of(ROWS)
+
+
+def runs_of(rows):
+    return observed.of_rows(rows, PREDICTOR)[0]
+
+
+def file_of(tmp_path, rows, name="own.csv"):
+    """A file of rows like data/published."""
+    lines = [",".join(published.COLUMNS)]
+    lines += [
+        ",".join("" if (value := getattr(row, name)) is None else str(value) for name in published.COLUMNS)
+        for row in rows
+    ]
+    path = tmp_path / name
+    path.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    return path
+
+
+def hpl_rows(count):
+    return [row for _, row in TESTS if (row.benchmark, row.system) == ("hpl", "noctua1")][:count]
+
+
+def test_a_machine_that_is_twice_as_fast_streams_twice_as_much():
+    (run,) = [
+        one for one in runs_of(TESTS) if (one.benchmark, one.system.name) == ("stream", "noctua1")
+        and one.places[0].devices == 1
+    ]  # fmt: skip
+    moved = scaled.having(run.system, {Factor(("noctua1",), scaled.ALL_RATES): log(2)})
+    assert run.predicted(moved) == pytest.approx([2 * one for one in run.predicted(run.system)], rel=0.02)
+    untouched = scaled.having(run.system, {Factor(("other",), scaled.ALL_RATES): log(2)})
+    assert run.predicted(untouched) == run.predicted(run.system)
+
+
+def test_no_share_is_above_one_and_no_factor_of_neighbours_below():
+    system = systems.load("noctua1")
+    board = Factor((system.board_id,), "board.memory.bank_efficiency")
+    neighbours = Factor((system.board_id,), "board.host.neighbour_factor")
+    moved = scaled.having(system, {board: 5.0, neighbours: -5.0})
+    assert moved.board["memory.bank_efficiency"] == 1.0
+    assert moved.board["host.neighbour_factor"] == 1.0
+
+
+def test_the_posterior_is_that_of_one_number_and_its_noise():
+    """Of a factor with variance v and one value with variance n and miss m: v / (v + n) m."""
+    place = Place("nobody", "here", "board", "none", ("rate", ""), 1, 1.0)
+    of = likeness.UNKNOWN
+    rest = of.metric**2 + of.local**2 + of.run**2 + of.noise**2
+    found = Posterior([place], np.array([[1.0]]), np.array([[0.25]]), np.array([0.4]))
+    assert found.logs[0] == pytest.approx(0.25 / (0.25 + rest) * 0.4)
+    mean, deviation = found.left_out([0])
+    assert (mean[0], deviation[0]) == pytest.approx((0.0, np.sqrt(0.25 + rest)))
+    assert found.moved(0) == pytest.approx(found.logs)
+
+
+def test_the_file_of_likeness_is_that_of_the_residuals():
+    """`.venv/bin/python tools/validation.py` writes it."""
+    made, known = likeness.make(residuals.load()), likeness.load()
+    assert made.keys() == known.keys()
+    for key, one in made.items():
+        assert vars(one) == pytest.approx(vars(known[key]), rel=0.1), key
+
+
+def errors(rows, learning):
+    found = {}
+    for run in runs_of(rows):
+        for one, value, place in zip(
+            learned.outcome_with(learning, run), run.values, run.places, strict=True
+        ):
+            found.setdefault(place.pool, []).append(abs(one / value - 1))
+    return found
+
+
+@pytest.mark.parametrize("first", range(3))
+def test_every_third_row_brings_the_others_nearer(first):
+    chosen = TESTS[first::3]
+    known = learned.learn(runs_of(chosen))
+    lines = {line for line, _ in chosen}
+    after = np.concatenate(list(errors([one for one in TESTS if one[0] not in lines], known).values()))
+    assert np.median(after) <= 0.0095 and np.percentile(after, 90) <= 0.065
+
+
+@cache
+def foreign(share):
+    """Runs of a machine that nobody knows, whose rates are all `share` times those of the HACC."""
+    found = []
+    for run in runs_of([one for one in TESTS if one[1].system == "hacc"]):
+        fast = scaled.having(run.system, {Factor(("hacc",), scaled.ALL_RATES): log(share)})
+        found.append(replace(run, values=run.predicted(fast)))
+    return found
+
+
+@pytest.mark.parametrize("share", (0.3, 2.0))
+@pytest.mark.parametrize("benchmark", ("hpl", "stream", "gemm"))
+def test_one_row_of_a_foreign_machine_brings_all_others_near(share, benchmark):
+    runs = foreign(share)
+    one = next(run for run in runs if run.benchmark == benchmark)
+    only = replace(
+        one, places=one.places[:1], values=one.values[:1], labels=one.labels[:1],
+        predicted=lambda system: one.predicted(system)[:1],
+    )  # fmt: skip
+    known = learned.learn([only])
+    assert known.wrong == []
+    off = [
+        abs(found / value - 1)
+        for run in runs
+        for found, value in zip(learned.outcome_with(known, run), run.values, strict=True)
+    ]
+    assert max(off) <= 0.25
+    before = [abs(found / value - 1) for run in runs
+              for found, value in zip(run.predicted(run.system), run.values, strict=True)]  # fmt: skip
+    assert max(before) > 0.49
+
+
+@pytest.mark.parametrize("times", (1000.0, 1e-3, 3.0))
+def test_a_wrong_row_is_named_and_moves_nothing(times):
+    rows = list(enumerate(hpl_rows(9), start=2))
+    usual = learned.learn(runs_of(rows[:4] + rows[5:]))
+    line, row = rows[4]
+    found = learned.learn(runs_of([*rows[:4], (line, replace(row, value=row.value * times)), *rows[5:]]))
+    (wrong,) = found.wrong
+    assert wrong.label == f"line {line}" and wrong.times == pytest.approx(times, rel=0.2)
+    assert found.factors == pytest.approx(usual.factors, abs=1e-6)
+
+
+def test_what_makes_left_out_runs_worse_is_not_taken():
+    rows = hpl_rows(40)
+    random.seed(1)
+    noisy = [
+        (line, replace(row, value=row.value * random.choice((0.9, 1.1)))) for line, row in enumerate(rows)
+    ]
+    found = learned.learn(runs_of(noisy))
+    for pool, (before, after) in found.refused.items():
+        assert after > before
+        run = next(one for one in runs_of(noisy) if one.places[0].pool == pool)
+        assert learned.outcome_with(found, run) == run.predicted(run.system)
+
+
+def test_values_are_predicted_with_what_rows_tell(predict, tmp_path):
+    rows = [replace(row, value=row.value * 0.8) for row in hpl_rows(3)]
+    own = file_of(tmp_path, rows)
+    words = ["hpl", "--system", "noctua1", "--transport", rows[0].transport, "--devices", "1,4"]
+    usual, done = predict(*words), predict(*words, "--calibrate", own)
+    assert done.returncode == 0, done.stderr
+    assert "calibrated with own.csv: 3 rows of 3 runs" in done.stdout
+    assert "as these rows and the values of the system leave it" in done.stdout
+    value = {
+        name: float(one.stdout.splitlines()[3].split()[2]) for name, one in (("usual", usual), ("now", done))
+    }
+    assert 0.75 < value["now"] / value["usual"] < 0.9
+
+
+def test_rows_of_another_system_leave_the_error_bar(predict, tmp_path):
+    own = file_of(tmp_path, hpl_rows(3))
+    done = predict("hpl", "--system", "cygnus", "--calibrate", own)
+    assert done.returncode == 0 and "no row of them is of cygnus" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--budget", "3s"), "--budget without --next-run"),
+        (("--next-run", "2", "--budget", "3q"), '"q" is not a unit of seconds'),
+        (("--next-run", "2", "--budget", "1ns"), "no run within the budget"),
+        (("--calibrate", "nowhere.csv"), "there is no file nowhere.csv"),
+    ],
+)
+def test_what_cannot_be_learned_is_refused(predict, one_error_line, words, said):
+    assert said in one_error_line(predict("hpl", "--system", "noctua1", *words), 2)
+
+
+def test_rows_that_nothing_predicts_are_refused(predict, one_error_line, tmp_path):
+    own = file_of(tmp_path, [replace(row, system="nowhere") for row in hpl_rows(2)])
+    line = one_error_line(predict("hpl", "--system", "noctua1", "--calibrate", own), 2)
+    assert "no row that a model predicts" in line
+
+
+def test_collective_operations_learn_nothing(predict, one_error_line):
+    line = one_error_line(predict("allreduce", "--system", "noctua1", "--next-run", "3"), 2)
+    assert "--next-run with all_reduce" in line
+
+
+def test_next_runs_narrow_more_than_others():
+    """Five of them at least 30 % more than five that are drawn."""
+    request = points.PredictionRequest("hpl", systems.load("noctua1"), "channels", points.WEAK)
+    found, _ = points.predict(request, [25], {})
+    case = Case(request, found, uncertain("nothing is known"))
+    target = calibrated.asked_of(request, found[0])
+    without = {place.run for place in target.places}
+    runs = list(next_run.candidates(request, 25, 1e9, without))
+    known = learned.learn([], [target, *(run.asked for run in runs)])
+    targets = [(target, next_run._headline(found[0]))]
+    before, steps = next_run.chosen(known, targets, runs, 5, 1e9)
+    narrowed = before - steps[-1].half_width
+    random.seed(1)
+    others = []
+    for _ in range(20):
+        joint = next_run.Joint.of(
+            known, targets + [(run.asked, run.headline) for run in random.sample(runs, 5)]
+        )
+        for place in range(1, 6):
+            joint = joint.after(place)
+        others.append(before - joint.half_width(1))
+    assert narrowed >= 1.3 * np.mean(others)
+    lines = next_run.lines(case, [], 3, 60.0)
+    assert "fabricmark run hpl --system noctua1 --transport channels" in lines[1]
