@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import keys, paths, transports
+from fabricmark.base import keys, paths, quantities, transports
 from fabricmark.models import _collective_costs, _transfers
 from fabricmark.predict import settings
 from fabricmark.systems import PROFILES, build, export, sourced_value
@@ -51,13 +51,13 @@ def number(dimension: str) -> dict:
     """What may stand as value or fitted."""
     if dimension in keys.PLAIN:
         return PLAIN[dimension]
-    return {"type": "string", "pattern": sourced_value.pattern(dimension)}
+    return {"type": "string", "pattern": quantities.pattern(dimension)}
 
 
 def definitions() -> dict:
     """A schema of a value for each dimension."""
     found = {}
-    for dimension in (*keys.PLAIN, *sourced_value.UNITS):
+    for dimension in (*keys.PLAIN, *quantities.UNITS):
         parts = {"value": number(dimension), "fitted": number(dimension), "source": TEXT, "inferred": TEXT}
         whole = {
             "type": "object",
@@ -187,10 +187,10 @@ def exported_values(meaning: str, known: Mapping[str, keys.Key], more: Mapping[s
 def exported_definitions() -> dict:
     """A schema of an exported value for each dimension: ranges as in files, but times and sizes may be 0."""
     found = {}
-    for dimension in (*keys.PLAIN, *sourced_value.RANGES):
+    for dimension in (*keys.PLAIN, *quantities.RANGES):
         number = PLAIN.get(dimension)
         if number is None:
-            least, most = sourced_value.RANGES[dimension]
+            least, most = quantities.RANGES[dimension]
             least = 0 if dimension in ("bytes", "seconds") else least  # where no file says them
             number = {"type": "number", "minimum": least, "maximum": most}
         kind = {"enum": list(export.KINDS)}
@@ -366,7 +366,7 @@ def key_tables() -> str:
         for name, (needed, meaning) in keys.TEXTS[kind].items():
             rows.append(row([f"`{name}`", f"text{', required' if needed else ''}", meaning, *empty]))
         for name, key in keys.VALUES.get(kind, {}).items():
-            example = sourced_value.EXAMPLES.get(key.dimension)
+            example = quantities.EXAMPLES.get(key.dimension)
             form = f'"{example}"' if example else key.dimension
             cells = [f"`{name}`", f"{form}{', required' if key.required else ''}", key.meaning]
             rows.append(row([*cells, *(of_a_model(f"{kind}.{name}") if of_models else [])]))

@@ -133,7 +133,7 @@ REFUSALS = {
     "profile": ([*HPL, "--profile", "best"], "no profile best", "use one of fitted, published"),
     "picture": ([*HPL, "--plot", "a.pdf"], "no kind of picture", "end the name with .png or .svg"),
     "csv": ([*HPL, "--csv", "/dev/null/a.csv"], "/dev/null", ""),
-    "reach": ([*HPL, "--reach", "20 GB/s"], "no amount of GFLOP/s", 'write for example "20 TFLOP/s"'),
+    "reach": ([*HPL, "--reach", "20 GB/s"], "no amount of GFLOP/s", 'write for example "1.2 TFLOP/s"'),
     "enough": ([*HPL, "--enough", "network.foo"], "reads no such value", "use one of"),
     "no data": (["validate", "--data", "absent.csv"], "there is no file absent.csv", "name a CSV file"),
     "by": (["validate", "--by", "colour"], "'colour' is no column", "use some of benchmark"),

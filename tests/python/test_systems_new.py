@@ -277,7 +277,7 @@ def test_any_name_of_a_device_fits_into_a_file(machine, name):
     "number, dimension, written",
     [
         (19.2e9, "bytes_per_second", '"19.2 GB/s"'), (2.2e-5, "seconds", '"22 us"'),
-        (0.0, "seconds", '"0 ps"'), (2.0**29, "bytes", '"536.870912 MB"'),
+        (0.0, "seconds", '"0 s"'), (2.0**29, "bytes", '"536.870912 MB"'),
         (2, "", "2"), (0.25, "number", "0.25"),
     ],
 )  # fmt: skip

@@ -21,7 +21,7 @@ MEASURED = "measured."  # how keys of a bitstream begin whose values short runs 
 
 @dataclass(frozen=True)
 class Key:
-    """One value. `dimension`: of `quantity.UNITS`, or a kind of plain number.
+    """One value. `dimension`: of `quantities.UNITS`, or a kind of plain number.
 
     `symbol`: in exported systems and the formulas of kernel.toml, with its SI unit; "" where nothing but
     `systems show` takes it. `required`: without it the file is of no use.

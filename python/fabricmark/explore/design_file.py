@@ -4,14 +4,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import toml_file
+from fabricmark.base import quantities, toml_file
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import number
 from fabricmark.explore import area
 from fabricmark.explore.elements import Element, arithmetic_of
 from fabricmark.inspect.chips import VENDORS
 from fabricmark.models._cascade import Depth
-from fabricmark.systems import sourced_value
 
 SCHEMA = "stencil-1"
 ENDING = ".toml"
@@ -69,9 +68,9 @@ def load(path: Path) -> DesignFile:
 
 
 def _quantity(path: Path, said: Mapping, key: str, dimension: str) -> float:
-    least, most = sourced_value.RANGES[dimension]
+    least, most = quantities.RANGES[dimension]
     try:
-        value = sourced_value.parse(said[key], dimension)
+        value = quantities.parse(said[key], dimension)
     except ValueError as error:
         raise FabricmarkError(f"{path}: {key}: {error}", "correct that value") from None
     if not least <= value <= most:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark import models
-from fabricmark.base import kernels, transports
+from fabricmark.base import kernels, quantities, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_costs import INPUTS, Costs
@@ -16,7 +16,7 @@ from fabricmark.models.machine import DIRECT, PACKET, Network
 from fabricmark.predict import options, points, settings, view
 from fabricmark.predict.points import Case, Point, PredictionRequest
 from fabricmark.predict.settings import Reads
-from fabricmark.systems import choice, local_machine, sourced_value
+from fabricmark.systems import choice, local_machine
 
 OPERATIONS = _collectives.OPERATIONS
 SPELLED = {name.replace("_", ""): name for name in OPERATIONS} | {"bcast": "broadcast"}
@@ -120,7 +120,7 @@ def _parameters(request: PredictionRequest, given: Mapping[str, str]) -> dict[st
 def bytes_of(text: str, what: str) -> int:
     """Bytes as 65536, 64KiB or 1MB. Raises FabricmarkError (2)."""
     try:
-        number = int(text) if text.isascii() and text.isdigit() else sourced_value.parse(text, "bytes")
+        number = int(text) if text.isascii() and text.isdigit() else quantities.parse(text, "bytes")
     except ValueError as error:
         cause = str(error).split("; ")[0]
         raise FabricmarkError(f"{what}: {cause}", "write for example 64KiB") from None

@@ -4,12 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark.base import cells, paths, terminal
+from fabricmark.base import cells, paths, quantities, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.models._credit_link import CreditLink, ring_seconds
 from fabricmark.predict import collectives, options
-from fabricmark.systems import sourced_value
 
 NAME = "credit_link"
 SIZE, DEFAULT_BYTES = "size", 1 << 20
@@ -166,10 +165,10 @@ def _whole(name: str, text: str, bounds: tuple[int, int]) -> int:
 
 
 def _quantity(name: str, text: str, dimension: str) -> float:
-    least, most = sourced_value.RANGES[dimension]
-    example = sourced_value.EXAMPLES[dimension]
+    least, most = quantities.RANGES[dimension]
+    example = quantities.EXAMPLES[dimension]
     try:
-        number = sourced_value.parse(text, dimension)
+        number = quantities.parse(text, dimension)
     except ValueError as error:
         raise FabricmarkError(
             f"{name}={text}: {str(error).split('; ')[0]}", f"write for example {example}"

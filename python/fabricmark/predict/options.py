@@ -16,12 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
-from fabricmark.base import kernels, keys
+from fabricmark.base import kernels, keys, quantities
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 from fabricmark.predict.points import PredictionRequest
 from fabricmark.predict.settings import key_of
-from fabricmark.systems import sourced_value
 
 MOST_POINTS = 4096
 RANGE = re.compile(r"(?P<first>[^:]+):(?P<last>[^:]+)(?::(?P<by>[^:]+))?")
@@ -181,7 +180,7 @@ def numbers(benchmark: str, words: Sequence[tuple[str, str]]) -> list:
 
 def _system_value(name: str, text: str, key: keys.Key) -> float:
     try:
-        value = float(text) if key.dimension in keys.PLAIN else sourced_value.parse(text, key.dimension)
+        value = float(text) if key.dimension in keys.PLAIN else quantities.parse(text, key.dimension)
     except ValueError as error:
         raise FabricmarkError(f"{name}={text}: {error}", "correct the value") from None
     may_be_nothing = key.dimension == "seconds"

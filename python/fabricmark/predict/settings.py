@@ -12,12 +12,12 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from fabricmark import models
-from fabricmark.base import keys
+from fabricmark.base import keys, quantities
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import HOST, Bitstream, Network
 from fabricmark.predict import feasible
-from fabricmark.systems import System, sourced_value
+from fabricmark.systems import System
 
 PLACES = tuple(keys.OF_MODELS)
 CLOSED_FORM = "--closed-form"
@@ -277,7 +277,7 @@ def assumed(
             if text is None:
                 cause = f"{about}: no file says {name}"
                 remedy = "set it" if profile == "fitted" else "set it, or use --profile fitted"
-                example = sourced_value.EXAMPLES.get(key_of(name).dimension, "1")
+                example = quantities.EXAMPLES.get(key_of(name).dimension, "1")
                 raise FabricmarkError(cause, f"{remedy}, as --set {name}={example}")
             if text and name not in words.setdefault(text, []):
                 words[text].append(name)

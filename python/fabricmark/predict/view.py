@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabricmark import systems
-from fabricmark.base import cells, keys, terminal
+from fabricmark.base import cells, keys, quantities, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column, percent
 from fabricmark.models import Prediction
@@ -212,10 +212,9 @@ def amount(text: str, unit: str) -> float:
     match = AMOUNT.fullmatch(text)
     kind, factor = FACTORS.get(unit, (unit, 1.0))
     if match is None or FACTORS.get(match[2], ("", 0))[0] != kind:
-        units = ", ".join(name for name, (other, _) in FACTORS.items() if other == kind) or unit
-        raise FabricmarkError(
-            f"--reach {text}: no amount of {unit}", f'write for example "20 {units.split(", ")[-1]}"'
-        )
+        of = next((name for name, known in quantities.UNITS.items() if unit in known), "")
+        example = quantities.EXAMPLES.get(of, f"20 {unit}")
+        raise FabricmarkError(f"--reach {text}: no amount of {unit}", f'write for example "{example}"')
     return float(match[1]) * FACTORS[match[2]][1] / factor
 
 

@@ -7,14 +7,14 @@ from functools import lru_cache
 from itertools import pairwise
 from pathlib import Path
 
-from fabricmark.base import keys, transports
+from fabricmark.base import keys, quantities, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Values
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import published
 from fabricmark.systems import files, sourced_value
 from fabricmark.systems.files import Table
-from fabricmark.systems.sourced_value import PROFILES, RANGES, Fault, SourcedValue
+from fabricmark.systems.sourced_value import PROFILES, Fault, SourcedValue
 
 MOST_LIKE = 8
 MOST_DEVICES = 2**20
@@ -413,7 +413,7 @@ def curves_of_rows(
     for row in rows:
         about = (row.role, row.system, row.transport, row.metric)
         if about == ("calibration", system, transport, "bandwidth") and row.message_bytes is not None:
-            rate = row.value * sourced_value.UNITS["bytes_per_second"][row.unit]
+            rate = row.value * quantities.UNITS["bytes_per_second"][row.unit]
             seconds = DIRECTIONS * row.devices * row.message_bytes / rate
             key = (row.devices, row.nodes, row.source)
             runs.setdefault(key, []).append((float(row.message_bytes), seconds))
@@ -463,7 +463,7 @@ def _points(raw: dict, sizes_key: str, at: tuple) -> tuple[tuple[float, ...], tu
     """(sizes, times) of a curve. Raises Fault."""
     for key, dimension in ((sizes_key, "bytes"), ("seconds", "seconds")):
         for place, number in enumerate(raw[key]):
-            if not 0 < number <= RANGES[dimension][1]:  # the schema takes infinities, too
+            if not 0 < number <= quantities.RANGES[dimension][1]:  # the schema takes infinities, too
                 raise Fault((*at, key, place), f"{number} is out of range", "write a plain number")
     sizes, seconds = (tuple(float(number) for number in raw[key]) for key in (sizes_key, "seconds"))
     if len(sizes) != len(seconds):

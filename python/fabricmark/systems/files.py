@@ -13,7 +13,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabricmark.base import keys, paths, schema
+from fabricmark.base import keys, paths, quantities, schema
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import sourced_value
 from fabricmark.systems.sourced_value import Fault, SourcedValue
@@ -34,7 +34,7 @@ TYPES = {
     "integer": ("plain number", "write the number alone, without quotes and unit"),
     "number": ("plain number", "write the number alone, without quotes and unit"),
 }
-UNITS = {sourced_value.pattern(dimension): dimension for dimension in sourced_value.UNITS}
+UNITS = {quantities.pattern(dimension): dimension for dimension in quantities.UNITS}
 # Of several faults in one place the one that explains the others; those of keys in it are one step deeper.
 FIRST = ("additionalProperties", "type", "enum", "pattern")
 OF_KEYS = ("additionalProperties", "required", "anyOf")
@@ -228,14 +228,12 @@ def _type(given: object, of: dict, path: tuple) -> Fault:
 
 def _quantity(given: object, dimension: str, path: tuple) -> Fault:
     try:
-        sourced_value.parse(given, dimension)
+        quantities.parse(given, dimension)
     except ValueError as error:
         cause, _, remedy = str(error).partition("; ")
     else:
         cause, remedy = f'"{given}" is no quantity', ""
-    return Fault(
-        path, cause, remedy or f"write a number and one of {', '.join(sourced_value.UNITS[dimension])}"
-    )
+    return Fault(path, cause, remedy or f"write a number and one of {', '.join(quantities.UNITS[dimension])}")
 
 
 def _range(of: dict) -> str:

@@ -5,19 +5,9 @@ from collections.abc import Mapping, Sequence
 
 from fabricmark.base import keys
 from fabricmark.base.errors import printable
+from fabricmark.base.quantities import PREFERRED, written
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream, Curve
-
-# Prefixes that a person reads best, with their factors, and the unit of each dimension.
-LARGE = (("T", 1e12), ("G", 1e9), ("M", 1e6), ("k", 1e3), ("", 1.0))
-SMALL = (("", 1.0), ("m", 1e-3), ("u", 1e-6), ("n", 1e-9), ("p", 1e-12))
-UNITS = {
-    "bytes": ("B", LARGE),
-    "bytes_per_second": ("B/s", LARGE),
-    "flops_per_second": ("FLOP/s", LARGE),
-    "updates_per_second": ("UOP/s", LARGE),
-    "seconds": ("s", SMALL),
-}
 
 
 def words(text: object) -> str:
@@ -27,12 +17,8 @@ def words(text: object) -> str:
 
 def quantity(value: float, dimension: str) -> str:
     """Number and unit as a TOML string, for example "19.2 GB/s"; plain numbers without a unit."""
-    if dimension not in UNITS:
-        return f"{value:.5g}"
-    unit, prefixes = UNITS[dimension]
-    prefix, factor = next(((p, f) for p, f in prefixes if abs(value) >= f), prefixes[-1])
-    digits = 10 if dimension == "bytes" else 5
-    return f'"{value / factor:.{digits}g} {prefix}{unit}"'
+    text = written(value, dimension)
+    return f'"{text}"' if dimension in PREFERRED else text
 
 
 def value(content: object) -> str:

@@ -4,17 +4,17 @@ from collections.abc import Sequence
 from dataclasses import replace
 from math import exp, log
 
+from fabricmark.base import quantities
 from fabricmark.models import Prediction
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate.runs import NotPredicted, published_of
 
 # Factor from a unit to that of its kind: B/s, FLOP/s, updates a second, s.
 FACTORS = {
-    "B/s": ("B/s", 1.0), "MB/s": ("B/s", 1e6), "GB/s": ("B/s", 1e9),
-    "GFLOP/s": ("FLOP/s", 1e9), "TFLOP/s": ("FLOP/s", 1e12),
-    "MUOP/s": ("UOP/s", 1e6), "GUOP/s": ("UOP/s", 1e9),
-    "s": ("s", 1.0), "us": ("s", 1e-6),
-}  # fmt: skip
+    unit: (quantities.PREFERRED[dimension][0], factor)
+    for dimension in ("bytes_per_second", "flops_per_second", "updates_per_second", "seconds")
+    for unit, factor in quantities.UNITS[dimension].items()
+}
 
 
 def prediction_of(row: PublishedValue, predictions: Sequence[Prediction]) -> Prediction:
