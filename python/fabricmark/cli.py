@@ -117,8 +117,9 @@ def internal(error: Exception) -> FabricmarkError:
 
 
 def fail(error: FabricmarkError) -> int:
-    """Print the one line of an error and hand back its exit code."""
-    print(f"fabricmark: error: {error}", file=sys.stderr)
+    """Print the line of an error, of several errors one each, and hand back the exit code."""
+    for line in str(error).splitlines():
+        print(f"fabricmark: error: {line}", file=sys.stderr)
     return error.exit_code
 
 

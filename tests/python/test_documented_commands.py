@@ -26,7 +26,11 @@ FIRST = re.compile(rf"(?:{PROGRAM}|make|mpirun|cp)(?: .*|$)")
 INLINE = re.compile(rf"`((?:(?:mpirun|srun)\b[^`\n]* )?{PROGRAM} [^`]+|make [^`]+)`")
 MENTION = re.compile(r"fabricmark [a-z]+( new| show)?")  # in a sentence: a command, not a command line
 # Words that stand for something of the reader's.
-STAND_FOR = {"list NAME": "list stream", "FILES|FOLDERS": "results"}
+STAND_FOR = {
+    "list NAME": "list stream",
+    "FILES|FOLDERS": "results",
+    "systems describe --like": "systems describe --force --like",  # which `clone` has
+}
 # What no test runs, and why. `make` builds, measures or tests everything: its targets have to exist.
 EMULATED = "NAME --runtime fpga-emulator -- --variant channels"
 NOT_RUN = {
@@ -122,11 +126,16 @@ def clone(tmp_path_factory):
         "PYTHONPATH": str(REPOSITORY / "python"),
         "FABRICMARK_ROOT": str(folder),
         "FABRICMARK_CACHE": str(folder / "cache"),
+        "FABRICMARK_SYSTEMS": str(folder / "own-systems"),
         "OMPI_ALLOW_RUN_AS_ROOT": "1",
         "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
         "OMPI_MCA_rmaps_base_oversubscribe": "1",  # of a test's machine with fewer cores than ranks
     }
     calibrate(folder / "cache")
+    described = run_in_process(
+        ["systems", "describe", "--like", "u280_hbm", "my_board"], environment, folder, folder
+    )
+    assert described.returncode == 0, described.stderr
     return folder, environment
 
 

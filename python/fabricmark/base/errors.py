@@ -1,5 +1,7 @@
 """The one kind of error that a command shows: a single line with a cause and a remedy."""
 
+from collections.abc import Sequence
+
 BAD_USE = 2
 ENVIRONMENT = 3
 
@@ -13,6 +15,14 @@ class FabricmarkError(Exception):
     def __init__(self, cause: str, remedy: str, exit_code: int = BAD_USE) -> None:
         super().__init__(f"{printable(cause)}; {printable(remedy)}")
         self.exit_code = exit_code
+
+
+class SeveralErrors(FabricmarkError):
+    """All that is wrong with one input: a line for each."""
+
+    def __init__(self, errors: Sequence[FabricmarkError]) -> None:
+        Exception.__init__(self, "\n".join(str(error) for error in errors))
+        self.exit_code = max(error.exit_code for error in errors)
 
 
 def printable(text: object) -> str:

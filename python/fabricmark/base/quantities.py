@@ -92,6 +92,8 @@ def written(value: float, dimension: str) -> str:
     if dimension not in PREFERRED:
         return f"{value:.5g}"
     unit, prefixes = PREFERRED[dimension]
-    prefix, factor = next(((p, f) for p, f in prefixes if abs(value) >= f), prefixes[-1])
+    prefix, factor = next(
+        ((p, f) for p, f in prefixes if abs(value) >= f), prefixes[-1] if value else ("", 1.0)
+    )
     digits = 10 if dimension == "bytes" else 5
     return f"{value / factor:.{digits}g} {prefix}{unit}"

@@ -10,6 +10,7 @@ from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.systems import PROFILES, catalogue, export, files
+from fabricmark.systems.describe_command import describe
 from fabricmark.systems.sourced_value import SourcedValue
 
 PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
@@ -59,6 +60,9 @@ def show_command(
         rows = [_one(value, profile) for value in sourced if value.of(profile) is not None]
     _show(headings, rows)
     print(f"{len(rows)} quantities" + (", all fitted" if fitted else ""))
+
+
+app.command("describe")(describe)
 
 
 @app.command("export")

@@ -59,7 +59,12 @@ def user_folder() -> Path:
 
 def folders() -> list[Path]:
     """Where names are looked up: the user's folder, then the repository's."""
-    return [user_folder(), paths.root() / "systems"]
+    return [user_folder(), shipped_folder()]
+
+
+def shipped_folder() -> Path:
+    """Folder of the repository's systems."""
+    return paths.root() / "systems"
 
 
 def listed(kind: str, near: Path | None = None) -> dict[str, Path]:
