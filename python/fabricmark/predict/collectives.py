@@ -4,8 +4,9 @@ They have no kernel of the suite, so that their parameters are here: bytes of on
 The programs' own moves are replayed (models/_collectives.py), those of all points in one start.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from fabricmark import models
 from fabricmark.base import kernels, quantities, transports
@@ -42,17 +43,21 @@ def cases(
 
     Raises FabricmarkError (2).
     """
-    found = []
+    asked = requests(name, system, transport, board, **more)
+    return [_case(request, counts, words, sweeps, sensitive) for request in asked]
+
+
+def requests(
+    name: str, system: str, transport: str | None, board: str | None, **more: Any
+) -> Iterator[PredictionRequest]:
+    """For what needs a network and no kernel, of each system and transport. Raises FabricmarkError (2)."""
     for one in options.names(system, "--system"):
         for wanted in options.names(transport, "--transport"):
-            chosen = choice.over_networks(
-                name, choice.Wanted(one, board, None, wanted, more["profile"]), NETWORKS
-            )
+            asked = choice.Wanted(str(one), board, None, wanted, more["profile"])
+            chosen = choice.over_networks(name, asked, NETWORKS)
             described = local_machine.with_limits(chosen.system)
             closed = settings.without_curves(described) if more["closed_form"] else described
-            request = PredictionRequest(name, closed, chosen.transport, "weak", **more)
-            found.append(_case(request, counts, words, sweeps, sensitive))
-    return found
+            yield PredictionRequest(name, closed, chosen.transport, points.WEAK, **more)
 
 
 def _case(
@@ -63,16 +68,16 @@ def _case(
     keyed = [(key, text) for key, text in words.items() if "." in key]
     overrides = dict(zip([key for key, _ in keyed], options.numbers(request.benchmark, keyed), strict=True))
     parameters = {ISSUER: _collective_costs.HOST_ISSUER, SIZE: DEFAULT_BYTES, **_parameters(request, given)}
-    axes = {one.name: _axis(request, one) for one in sweeps}
+    axes = {one.name: axis(request, one) for one in sweeps}
     for key in set(axes) & set(words):
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
     options.check_points(counts, axes)
     request = replace(request, overrides=overrides)
     points.check_devices(request, counts)
-    places = [(devices, place) for devices in counts for place in _places(axes)]
+    places = [(devices, place) for devices in counts for place in all_places(axes)]
     _replay_ahead((request, devices, {**parameters, **place}, place) for devices, place in places)
     found = [_point(request, devices, place, {**parameters, **place}) for devices, place in places]
-    about = _about(request, found, {**parameters, **_places(axes)[-1]}, [*overrides, *axes])
+    about = _about(request, found, {**parameters, **all_places(axes)[-1]}, [*overrides, *axes])
 
     def predicted(overrides: Mapping[str, float]) -> list[float | None]:
         changed = replace(request, overrides=overrides)
@@ -86,7 +91,8 @@ def _case(
     return Case(request, found, points.unvalidated(unvalidated), about)
 
 
-def _places(axes: Mapping[str, Sequence]) -> list[dict]:
+def all_places(axes: Mapping[str, Sequence]) -> list[dict]:
+    """All values of the axes together."""
     found: list[dict] = [{}]
     for name, axis in axes.items():
         found = [{**place, name: value} for place in found for value in axis]
@@ -106,15 +112,21 @@ def _parameters(request: PredictionRequest, given: Mapping[str, str]) -> dict[st
         if request.benchmark == "barrier":
             raise FabricmarkError("barrier moves no elements", "leave out size")
     network = request.system.networks[request.transport]
-    if ISSUER in found and (found[ISSUER] not in _collective_costs.ISSUERS or network.kind != PACKET):
-        allowed = " or ".join(_collective_costs.ISSUERS)
-        remedy = f"write issuer={allowed}" if network.kind == PACKET else "leave it out, or use an engine"
-        raise FabricmarkError(f"issuer={found[ISSUER]} over {request.transport}", remedy)
+    if ISSUER in found:
+        check_issuer(given[ISSUER], request.transport, network)
     known = _collectives.algorithms(request.benchmark) if ALGORITHM in found else []
     if ALGORITHM in found and found[ALGORITHM] not in known:
         cause = f"{found[ALGORITHM]!r} is no algorithm of {request.benchmark}"
         raise FabricmarkError(cause, f"use one of {', '.join(known)}")
     return found
+
+
+def check_issuer(issuer: str, transport: str, network: Network) -> None:
+    """Raises FabricmarkError (2) for one that there is not, or where none issues calls."""
+    if issuer not in _collective_costs.ISSUERS or network.kind != PACKET:
+        allowed = " or ".join(_collective_costs.ISSUERS)
+        remedy = f"write issuer={allowed}" if network.kind == PACKET else "leave it out, or use an engine"
+        raise FabricmarkError(f"issuer={issuer} over {transport}", remedy)
 
 
 def bytes_of(text: str, what: str) -> int:
@@ -129,7 +141,8 @@ def bytes_of(text: str, what: str) -> int:
     return round(number)
 
 
-def _axis(request: PredictionRequest, sweep: options.Sweep) -> list:
+def axis(request: PredictionRequest, sweep: options.Sweep) -> list:
+    """The values of a sweep over sizes, or over a value of the system. Raises FabricmarkError (2)."""
     if "." in sweep.name:
         return options.axis(sweep, request.benchmark)
     if sweep.name != SIZE or request.benchmark == "barrier":
@@ -144,7 +157,7 @@ def _axis(request: PredictionRequest, sweep: options.Sweep) -> list:
 
 
 def _point(request: PredictionRequest, devices: int, place: Mapping, parameters: Mapping) -> Point:
-    board, network = _described(request, devices, place)
+    board, network = described(request, devices, place)
     found, algorithm = predictions(request, parameters, board, devices, network)
     shown = {ALGORITHM: algorithm}
     if request.benchmark != "barrier" and SIZE not in place:
@@ -152,7 +165,7 @@ def _point(request: PredictionRequest, devices: int, place: Mapping, parameters:
     return Point(devices, place, shown, found[0], found)
 
 
-def _described(request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, Network]:
+def described(request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, Network]:
     """Board and network, with the values that are set or swept."""
     keyed = {**request.overrides, **{name: value for name, value in place.items() if "." in name}}
     system = points.with_overrides(request.system, request.benchmark, request.transport, keyed)
@@ -165,7 +178,7 @@ def _replay_ahead(points: Iterable[tuple[PredictionRequest, int, Mapping, Mappin
     axes of each."""
     asked = []
     for request, devices, parameters, place in points:
-        board, network = _described(request, devices, place)
+        board, network = described(request, devices, place)
         try:
             asked += _asked(request, parameters, board, devices, network)[1]
         except FabricmarkError:  # which the point itself raises
@@ -246,21 +259,33 @@ def _about(
 
 def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) -> str:
     """By how much the time of a call moves with a tenth more of each value of the system."""
+    own = {**parameters, **one.axes}
+
+    def again(changed: Sequence[PredictionRequest]) -> list[Point]:
+        _replay_ahead((each, one.devices, own, one.axes) for each in changed)
+        return [_point(each, one.devices, one.axes, own) for each in changed]
+
+    return sensitivity(request, one, _reads(request, one, own)[0], again)
+
+
+def sensitivity(
+    request: PredictionRequest, one: Point, read: Reads,
+    again: Callable[[Sequence[PredictionRequest]], Sequence[Point]],
+) -> str:  # fmt: skip
+    """By how much the headline moves with a tenth more of each value that is read. `again`: the same point of
+    other requests."""
     usual = one.headline.value
     if not usual:
         return "sensitivity: none, as it takes no time"
-    board, network = _described(request, one.devices, one.axes)
-    objects = {"board": board, "network": network, "bitstream": None}
-    known = view.above_nothing(_reads(request, one, {**parameters, **one.axes})[0], objects)
-    moved = {}
+    board, network = described(request, one.devices, one.axes)
+    known = view.above_nothing(read, {"board": board, "network": network, "bitstream": None})
     changes = {
         name: replace(request, overrides={**request.overrides, name: value * view.MORE})
         for name, value in {**known, **request.overrides}.items()
     }
-    own = {**parameters, **one.axes}
-    _replay_ahead((changed, one.devices, own, one.axes) for changed in changes.values())
-    for name, changed in changes.items():
-        found = _point(changed, one.devices, one.axes, own).headline.value
+    moved = {}
+    for name, changed in zip(changes, again(list(changes.values())), strict=True):
+        found = changed.headline.value
         if found is not None and abs(found / usual - 1) >= view.LEAST_CHANGE:
             moved[name] = found / usual - 1
     return view.most_moving(moved, one.devices)
@@ -268,10 +293,10 @@ def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) ->
 
 def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[Reads, Reads]:
     """What the last point reads, as it is and in closed form."""
-    board, network = _described(request, one.devices, one.axes)
+    board, network = described(request, one.devices, one.axes)
     found = []
-    for described in (network, settings.closed_form(network)):
+    for known in (network, settings.closed_form(network)):
         seen: set[str] = set()
-        predictions(request, parameters, board.watched(seen), one.devices, described.watched(seen))
+        predictions(request, parameters, board.watched(seen), one.devices, known.watched(seen))
         found.append(Reads(frozenset(seen)))
     return found[0], found[1]

@@ -1,6 +1,6 @@
 """`fabricmark predict`: options in, table, CSV and plot out."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +10,18 @@ import typer
 from fabricmark import models, systems
 from fabricmark.base import choices, kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import collectives, credit_link, extrapolate, options, picture, points, settings, view
+from fabricmark.base.micro import PREFIX
+from fabricmark.predict import (
+    collectives,
+    credit_link,
+    extrapolate,
+    micro,
+    options,
+    picture,
+    points,
+    settings,
+    view,
+)
 from fabricmark.predict.points import Case
 from fabricmark.systems import choice, files, local_machine
 
@@ -97,7 +108,10 @@ class Given:
 
 def predict(
     name: Annotated[
-        str, choices.benchmark("The benchmark, a collective operation, or credit_link.", credit_link.NAME)
+        str,
+        choices.program(
+            "The benchmark, collective operation, micro-benchmark (fm_...), or credit_link.", credit_link.NAME
+        ),
     ],
     system: Annotated[
         str | None,
@@ -148,9 +162,7 @@ def predict(
             )
         credit_link.show(options.settings(given_words or []), options.sweeps(sweep or []), profile, csv_file)
         return
-    collective = collectives.operation(name) if models.find(name) is None else None
-    if collective is None:
-        check_benchmark(name)
+    program_name, collective = _meant(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
     if plot_file is not None:
@@ -159,14 +171,7 @@ def predict(
     words = options.settings([*(given_words or []), *([f"mesh={mesh}"] if mesh is not None else [])])
     axes_of = options.sweeps(sweep or [])
     counts = options.device_counts(devices, name)
-    if given.from_files:
-        cases = [_extrapolated(name, given, words, axes_of, counts, collective)]
-    elif system is None:
-        raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
-    elif collective is not None:
-        cases = _of_collective(name, given, words, axes_of, counts)
-    else:
-        cases = list(_of_systems(name, given, words, axes_of, counts))
+    cases = _cases(name, program_name, collective, given, words, axes_of, counts)
     if taken := options.which(devices, name):
         cases[0] = replace(cases[0], about=[f"devices {devices}: {taken}", *cases[0].about])
     view.show(cases)
@@ -176,13 +181,41 @@ def predict(
         picture.save_plot(cases, plot_file)
 
 
+def _meant(name: str) -> tuple[str, str | None]:
+    """(the micro-benchmark's program, "" for none; the collective operation, None for none). Raises
+    FabricmarkError (2) for what is neither nor a benchmark."""
+    if name.startswith(PREFIX) and micro.is_one(name):
+        return name, micro.operation(name)
+    collective = collectives.operation(name) if models.find(name) is None else None
+    if collective is None:
+        check_benchmark(name)
+    return "", collective
+
+
+def _cases(
+    name: str, program_name: str, collective: str | None, given: Given, words: Mapping[str, str],
+    axes_of: Sequence[options.Sweep], counts: Sequence[int],
+) -> list[Case]:  # fmt: skip
+    """Of a benchmark, an operation or a micro-benchmark. Raises FabricmarkError (2)."""
+    if given.from_files:
+        return [_extrapolated(name, given, words, axes_of, counts, collective)]
+    if given.system is None:
+        raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
+    if collective is not None:
+        found = _of_network(collectives.cases, name, given, words, axes_of, counts)
+        return micro.of_operation(program_name, name, found) if program_name else found
+    if program_name:
+        return _of_network(micro.cases, name, given, words, axes_of, counts)
+    return list(_of_systems(name, given, words, axes_of, counts))
+
+
 def _extrapolated(
     name: str, given: Given, words: Mapping[str, str], sweeps: Sequence[options.Sweep], counts: Sequence[int],
     collective: str | None,
 ) -> Case:  # fmt: skip
     """From measured runs. Raises FabricmarkError (2)."""
     given.check_learns_not("--from")
-    if collective is not None or sweeps or any(given.asked) or given.closed_form:
+    if collective is not None or micro.is_one(name) or sweeps or any(given.asked) or given.closed_form:
         raise FabricmarkError("--from takes --devices, --set size, --scaling", "leave out the others")
     if option := given.option_of_programs:
         raise FabricmarkError(f"{option} with --from", "leave it out: runs were measured")
@@ -190,17 +223,18 @@ def _extrapolated(
     return extrapolate.case(name, list(given.from_files), words, counts, given.scaling, where)
 
 
-def _of_collective(
-    name: str, given: Given, words: Mapping[str, str], sweeps: Sequence[options.Sweep], counts: Sequence[int]
-) -> list[Case]:
-    """Of an operation of all ranks. Raises FabricmarkError (2)."""
+def _of_network(
+    predicted: Callable[..., list[Case]], name: str, given: Given, words: Mapping[str, str],
+    sweeps: Sequence[options.Sweep], counts: Sequence[int],
+) -> list[Case]:  # fmt: skip
+    """Of an operation of all ranks, or of messages between two. Raises FabricmarkError (2)."""
     if given.scaling != points.WEAK or given.reach or given.enough:
         cause = f"{name} is no benchmark: it has no --scaling, --reach and --enough"
         raise FabricmarkError(cause, "use --devices, --set and --sweep")
     given.check_learns_not(name)
     if option := given.option_of_programs:
         raise FabricmarkError(f"{name} has no kernel and no program", f"leave out {option}")
-    return collectives.cases(
+    return predicted(
         name, given.system, given.transport, counts, words, sweeps, given.board,
         sensitive=given.sensitivity, **given.more,
     )  # fmt: skip
