@@ -10,7 +10,7 @@ from importlib import import_module
 from math import isqrt
 from pathlib import Path
 
-from fabricmark.models import _credit_link_figures
+from fabricmark.models import _credit_link_figures, _micro_figures
 
 MODULE = "published"
 
@@ -133,5 +133,7 @@ def figure_of(program: str) -> Callable[..., float | None] | None:
     """
     if program in _credit_link_figures.PROGRAMS:
         return _credit_link_figures.figure
+    if _micro_figures.is_one(program):
+        return _micro_figures.figure
     own = of(program)
     return None if own is None else own.figure

@@ -146,16 +146,17 @@ def _show_printed(profile: str) -> None:
     values = [one.error for one in compared if one.error is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]
     without = [one.text.program for one in compared if one.predicted is None]
+    of_programs = f", of {', '.join(sorted(set(without)))}" if without else ""
     print(
         f"figures of texts: {len(bounds)} bounds, missed: {', '.join(missed) or 'none'}; {len(values)} "
         f"values, largest error {percent(max(values, default=None), digits=1)}, {texts.verdict(compared)}; "
-        f"no model says what {len(without)} of {', '.join(sorted(set(without)))} mean"
+        f"no model says what {len(without)} mean{of_programs}"
     )
     for file, count in texts.apart(
         every
     ).items():  # partitions are counted and take long: no part of the bars
         command = f"fabricmark validate --data data/published/{file}"
-        print(f"judged apart: {count} figures of applications, `{command}`")
+        print(f"judged apart: {count} figures of applications or micro-benchmarks, `{command}`")
 
 
 def table_csv(found: list[outcomes.Outcome]) -> str:

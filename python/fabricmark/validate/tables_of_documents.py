@@ -38,6 +38,8 @@ def validate(path: Path, kind: str, profile: str, fitted: bool, csv_file: Path |
 def _texts(every: list[texts.Text], profile: str) -> None:
     compared = texts.compare(every, texts.Known(profile))
     texts_view.show(compared, "Figures of texts that are tests")
+    if any(one.is_micro for one in every):
+        texts_view.show_each(compared, every)
     bounds = [one for one in compared if one.is_bound and one.predicted is not None]
     values = [one for one in compared if not one.is_bound and one.predicted is not None]
     missed = [one.text.id for one in bounds if not one.is_kept]

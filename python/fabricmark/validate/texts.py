@@ -15,7 +15,7 @@ from pathlib import Path
 from fabricmark import models, systems
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import Board, _published
+from fabricmark.models import Board, _micro_figures, _published
 from fabricmark.models.machine import Network
 from fabricmark.results import figures, partitions, published
 from fabricmark.systems import System
@@ -60,8 +60,19 @@ class Text:
 
     @property
     def is_apart(self) -> bool:
-        """Of an application: partitions are counted and stalls are shares, which no bar for times judges."""
-        return models.traits(self.program).is_application
+        """Of an application: partitions are counted and stalls are shares, which no bar for times judges. Of
+        micro-benchmarks: a library that nobody here has, on boards whose memory the text does not name."""
+        return models.traits(self.program).is_application or self.is_micro
+
+    @property
+    def is_micro(self) -> bool:
+        """Of a micro-benchmark."""
+        return _micro_figures.is_one(self.program)
+
+    @property
+    def reason(self) -> str:
+        """Why it has no prediction; "" where nothing says it, or it has one."""
+        return _micro_figures.reason(self)
 
 
 @dataclass(frozen=True)
@@ -180,7 +191,7 @@ def _text(file: str, place: str, row: dict, allowed: Mapping[str, float]) -> Tex
 
 
 def apart(every: Sequence[Text]) -> dict[str, int]:
-    """How many tests of applications each file has."""
+    """How many tests of applications and micro-benchmarks each file has."""
     return Counter(one.file for one in every if one.role == TEST and one.is_apart)
 
 

@@ -5,8 +5,9 @@ from collections.abc import Sequence
 import numpy as np
 
 from fabricmark.base import terminal
+from fabricmark.base.errors import printable
 from fabricmark.base.terminal import Column, percent
-from fabricmark.validate.texts import Compared
+from fabricmark.validate.texts import Compared, Text
 
 
 def show(compared: Sequence[Compared], title: str) -> None:
@@ -43,3 +44,20 @@ def _cells(found: Sequence[Compared]) -> list[str]:
         f"{max(differences):.4g} {values[0].text.unit}" if differences else terminal.NOTHING,
         f"{sum(judged)} of {len(judged)}" if judged else terminal.NOTHING,
     ]  # fmt: skip
+
+
+def show_each(compared: Sequence[Compared], every: Sequence[Text]) -> None:
+    """A line for each figure that is predicted, and for each reason why the others are not."""
+    predicted = {one.text.id for one in compared if one.predicted is not None}
+    for one in compared:
+        if one.predicted is not None:
+            row = one.text
+            said = f"predicted {one.predicted:.4g}, printed {row.relation} {row.value:g} {row.unit}"
+            off = "" if one.error is None else f", off by {percent(one.error, digits=1)}"
+            print(printable(f"{row.id}, {row.program} {row.metric}: {said}{off}"))
+    reasons: dict[str, list[str]] = {}
+    for figure in every:
+        if figure.id not in predicted:
+            reasons.setdefault(figure.reason or "nothing says why", []).append(figure.id)
+    for reason, ids in reasons.items():
+        print(printable(f"no prediction, {reason}: {', '.join(ids)}"))
