@@ -8,20 +8,22 @@ from __future__ import annotations
 
 import os
 import shutil
-import statistics
 import sys
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from unittest.mock import patch
 
 from common import Row, Settings, run_program
 from fabricmark import results
 from fabricmark.base.terminal import percent
-from fabricmark.report import families, run_tables
+from fabricmark.report import families, model_errors, run_tables
+from fabricmark.report.model_errors import Compared
 from fabricmark.systems import device_limits
 
 ONLY_WHEN_NAMED = True  # takes some minutes
 BAR_PERCENT = 20.0
+NOT_PREDICTED = 1.0
 REPETITIONS = "10"
 COMMAND = [sys.executable, "-c", "from fabricmark.cli import app; app(prog_name='fabricmark')"]
 
@@ -35,32 +37,34 @@ def run_suite(runtime: str, folder: Path) -> list[Path]:
     return sorted(folder.glob("*.json"))
 
 
-def errors(files: list[Path], devices: device_limits.Devices) -> tuple[list[float], list[float]]:
-    """(error of each value, of each value that the report's tables show), as shares; prints the latter."""
-    everything, shown = [], []
+def errors(files: list[Path], devices: device_limits.Devices) -> tuple[list[Compared], list[Compared]]:
+    """(all values, those that the report's tables show) beside their models; prints the latter."""
+    everything: list[Compared] = []
+    shown: list[Compared] = []
     for file in files:
         result = results.load(file)
         predicted = run_tables.predictions(result, devices.of(result))
         rows = run_tables.rows(result.measurements, predicted)
+        beside = list(zip(result.measurements, rows, strict=True))
         of_tables = {id(measurement) for measurement, _ in families.condensed(result.measurements)}
-        for row, measurement in zip(rows, result.measurements, strict=True):
-            if row.kind != "measured":
-                continue
-            error = 1.0 if row.error is None else abs(row.error)
-            everything.append(error)
-            if id(measurement) in of_tables:
-                shown.append(error)
+        everything += model_errors.compared(result, beside)
+        in_tables = [(one, row) for one, row in beside if id(one) in of_tables]
+        shown += model_errors.compared(result, in_tables)
+        for measurement, row in in_tables:
+            if row.kind == "measured":
                 modelled = "not predicted" if row.modelled is None else f"{row.modelled:.4g}"
                 what = f"{result.benchmark}, {result.ranks} ranks, {measurement.name} {row.operation}"
-                print(f"{what}: {row.best:.4g} {row.unit}, modelled {modelled}, error {percent(error)}")
+                error = percent(row.error, signed=True)
+                print(f"{what}: {row.best:.4g} {row.unit}, modelled {modelled}, error {error}")
     return everything, shown
 
 
-def row(what: str, found: list[float]) -> Row:
+def row(what: str, found: list[Compared]) -> Row:
     """The median error of a list in per cent."""
-    middle = 100 * statistics.median(found)
-    ninth = 100 * sorted(found)[int(0.9 * (len(found) - 1))]
-    spread = f"90 % of {len(found)} within {ninth:.0f} %"
+    of_all = [replace(one, error=NOT_PREDICTED if one.error is None else one.error) for one in found]
+    known = model_errors.errors(of_all)
+    middle = 100 * known.median
+    spread = f"{model_errors.MOST} % of {len(found)} within {100 * known.most:.0f} %"
     return Row(f"median error of {what}, %", middle, spread, f"<= {BAR_PERCENT:.0f}", middle <= BAR_PERCENT)
 
 

@@ -18,7 +18,8 @@ from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.models import Prediction
-from fabricmark.report import families
+from fabricmark.report import families, model_errors
+from fabricmark.report.model_errors import Compared
 from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
 from fabricmark.systems.device_limits import DeviceLimits, Devices
@@ -266,11 +267,13 @@ def reason_above(known: DeviceLimits | None, rows: Sequence[Row]) -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, and what has to be known."""
+    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, what has to be known, and its rows
+    beside their models."""
 
     tables: dict[tuple[str, ...], tuple[list[Column], list[list[terminal.Cell]]]]
     kinds: set[str]
     hints: list[Text]
+    compared: list[Compared]
 
 
 def judged(result: Result, known: DeviceLimits | None) -> Judged:
@@ -291,12 +294,12 @@ def judged(result: Result, known: DeviceLimits | None) -> Judged:
         for entry, (measurement, _) in zip(found, chosen, strict=True)
     ]
     kinds = {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
-    return Judged(tables, kinds, hints(result, known, named))
+    beside = zip((measurement for measurement, _ in chosen), found, strict=True)
+    return Judged(tables, kinds, hints(result, known, named), model_errors.compared(result, beside))
 
 
-def section(result: Result, known: DeviceLimits | None, out: Console) -> set[str]:
+def section(result: Result, found: Judged, out: Console) -> set[str]:
     """Print everything about one run; the headings and kinds that it has."""
-    found = judged(result, known)
     terminal.title(out, title(result))
     there = set(found.kinds)
     for columns, lines in found.tables.values():
@@ -346,9 +349,14 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
     devices = Devices()
     shown = selection(loaded)
     there: set[str] = set()
+    compared: list[Compared] = []
     for result in shown:
-        there |= section(result, devices.of(result), out)
+        found = judged(result, devices.of(result))
+        there |= section(result, found, out)
+        compared += found.compared
     footnote(out, there)
+    if len(shown) > 1 and (line := model_errors.line(compared)):
+        terminal.say(out, line)
     left_out(out, len(loaded) - len(shown))
 
 
