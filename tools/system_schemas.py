@@ -39,7 +39,10 @@ POINTS = {
     "items": {"type": "number", "exclusiveMinimum": 0},
 }
 DIRECTIONS = (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)
-CURVES = "of transfers that were measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of one by size"
+CURVES = (
+    "as measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of a transfer by size; kernel, lu = times of a "
+    "CPU's or GPU's kernel by the bytes that it works on"
+)
 PLAIN = {
     keys.COUNT: {"type": "integer", "minimum": 0, "maximum": sourced_value.MOST_COUNT},
     keys.NUMBER: {"type": "number", "minimum": 0},

@@ -35,7 +35,7 @@ KINDS = [
     for method in ("queued", "blocking")
     for buffers in ((1, 4) if method == "queued" else (1,))
 ]
-CURVES = {"host_transfer": {measured.curve_name(kind): TIMES for kind in KINDS}}
+CURVES = {"host_transfer": {measured.curve_name(kind): TIMES for kind in KINDS}, "gemm": {}, "hpl": {}}
 TRUTH = {
     "stream": {"efficiency": 0.8, "start_seconds": 1e-4, **TRANSFERS},
     "gemm": {"efficiency": 0.3, "start_seconds": 2e-4, **TRANSFERS},
@@ -48,6 +48,9 @@ TRUTH = {
     "hpl": {"panel_efficiency": 0.1, "multiply_efficiency": 0.3, "solve_efficiency": 0.5, **TRANSFERS},
     "b_eff": {"cached_bytes": 2.0**18, **LINES},
     "host_transfer": {"kernel_bytes_per_second": 6e9},
+    "lbm": {"efficiency": 0.1, "start_seconds": 1e-4},
+    "tsunami": {"efficiency": 0.05, "start_seconds": 1e-4},
+    "shallow_water": {"efficiency": 0.2, "start_seconds": 5e-5},
 }  # fmt: skip
 
 
@@ -111,6 +114,10 @@ def short_runs_of(name, ranks):
 def found_parameters(name, ranks):
     model, runs = short_runs_of(name, ranks)
     return model.fit_parameters(runs)
+
+
+def test_every_benchmark_is_among_these():
+    assert set(TRUTH) == set(kernels.benchmark_names())
 
 
 @pytest.mark.parametrize("ranks", [1, 2])
@@ -218,3 +225,63 @@ def test_a_further_kernel_of_host_transfer_measures_no_transfers_again():
     copies = {(one["direction"], one["method"], one["memory"]) for one in measured.COPIES}
     ways = chosen["directions"].split(",")
     assert copies == {(way, chosen["methods"], chosen["memories"]) for way in ways}
+
+
+def grown(name, shares, operation):
+    """Short runs of a kernel that reaches these shares of what was calibrated, from the smallest on."""
+    sizes = models.find(name).short_runs(defaults(name))
+    assert len(sizes) == len(shares)
+    found = []
+    for chosen, share in zip(sizes, shares, strict=True):
+        parameters = {**defaults(name), **chosen}
+        if name == "gemm":
+            one = predicted(name, parameters, 1, {"efficiency": share})[0]
+        else:
+            told = {"panel_efficiency": share, "multiply_efficiency": share}
+            one = predicted(name, parameters, 1, told)[0]
+        assert one.axes == {"operation": operation}
+        found.append(Run(parameters, BOARD, 1, [as_measured(one)], NETWORK))
+    return found
+
+
+@pytest.mark.parametrize("name, operation", [("gemm", "gemm"), ("hpl", "lu")])
+def test_what_a_kernel_reaches_depends_on_the_size(name, operation):
+    """At the sizes of the short runs as these were, between them in between. Beyond them GEMM's as at the
+    nearest; of HPL multiplications count more and more, which are the faster part."""
+    model, runs = models.find(name), grown(name, (0.1, 0.2, 0.3), operation)
+    told = [model.fit_parameters(runs), 1, model.processor_curves(runs)]
+    rates = []
+    for run in runs:
+        (rate,) = [one.best for one in run.measurements]
+        found = predicted(name, run.parameters, 1, *told)[0]
+        assert found.value == pytest.approx(rate, rel=1e-6)
+        rates.append(rate)
+    middle = (runs[0].parameters["size"] + runs[1].parameters["size"]) // 2
+    between = predicted(name, {**runs[0].parameters, "size": middle}, 1, *told)[0].value
+    assert rates[0] < between < rates[1]
+    whole = predicted(name, defaults(name), 1, *told)[0].value
+    alike = grown(name, (0.3, 0.3, 0.3), operation)
+    even = [model.fit_parameters(alike), 1, model.processor_curves(alike)]
+    as_nearest = predicted(name, defaults(name), 1, *even)[0].value
+    assert whole == pytest.approx(as_nearest, rel=0.02 if name == "gemm" else 0.25)
+    assert whole >= 0.98 * as_nearest
+
+
+@pytest.mark.parametrize("name, operation", [("gemm", "gemm"), ("hpl", "lu")])
+def test_a_kernel_that_reaches_the_same_at_all_sizes_does_so_between_them(name, operation):
+    """Which asks for how operations grow with bytes."""
+    runs = grown(name, (0.2, 0.2, 0.2), operation)
+    model = models.find(name)
+    told = [model.fit_parameters(runs), 1, model.processor_curves(runs)]
+    for size in (defaults(name)["size"] * 3 // 8, defaults(name)["size"] * 2):
+        parameters = {**defaults(name), "size": size}
+        truth = {"efficiency": 0.2, "panel_efficiency": 0.2, "multiply_efficiency": 0.2}
+        expected = predicted(name, parameters, 1, truth)[0].value
+        assert predicted(name, parameters, 1, *told)[0].value == pytest.approx(expected, rel=1e-3)
+
+
+def test_few_sizes_make_no_curve():
+    model = models.find("gemm")
+    runs = grown("gemm", (0.1, 0.2, 0.3), "gemm")[:2]
+    assert model.processor_curves(runs) == {} and "efficiency" in model.fit_parameters(runs)
+    assert "efficiency" not in model.fit_parameters(grown("gemm", (0.1, 0.2, 0.3), "gemm"))

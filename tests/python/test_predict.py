@@ -5,6 +5,7 @@ import io
 import re
 
 import pytest
+from conftest import REPOSITORY
 from described import rewrite
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import options
@@ -160,6 +161,44 @@ def test_a_default_batch_follows_from_the_size_as_in_a_run(predict, tmp_path, bo
     assert done.returncode == 0, done.stderr
     sizes = {(int(row["log_size"]), int(row["batch"])) for row in rows(file.read_text())}
     assert sizes == {(12, 1 << log_points - 12), (17, 1 << log_points - 17)}
+
+
+@pytest.mark.parametrize("benchmark", ["hpl", "gemm", "stream", "lbm"])
+@pytest.mark.parametrize("board", ["h200", "cpu"])
+def test_a_kernel_that_nobody_measured_has_a_limit_and_no_prediction(predict, tmp_path, benchmark, board):
+    file = tmp_path / "found.csv"
+    done = predict(benchmark, "--system", board, "--csv", file)
+    assert done.returncode == 0, done.stderr
+    assert "limits, no predictions: no run says what the kernel reaches" in " ".join(done.stdout.split())
+    found = rows(file.read_text())
+    assert found and all(not row["value"] for row in found)
+    assert any(float(row["limit"]) > 0 for row in found if row["limit"])
+
+
+def test_a_kernel_that_was_measured_is_predicted(predict, tmp_path, one_error_line):
+    """The same device with what short runs would have told of GEMM: a curve, or an efficiency."""
+    source = (REPOSITORY / "systems" / "boards" / "h200.toml").read_text()
+    lines = ['name = "Mine"', 'summary = "one"', "[[devices]]", 'board = "mine"', 'bitstreams = ["mine"]']
+    lines += [f'{key} = {{ value = 1, source = "here" }}' for key in ("per_node", "most")]
+    told = {
+        "a curve": "[bitstreams.gemm.curves]\n"
+        "kernel = { bytes = [1e9, 4e9, 16e9], seconds = [0.05, 0.32, 2.2] }\n",
+        "an efficiency": "[bitstreams.gemm.measured]\nefficiency = 0.3\n",
+    }
+    words = ["gemm", "--system", tmp_path / "system.toml", "--set", "size=30000"]
+    for folder, text in (("boards", source), ("bitstreams", "")):
+        (tmp_path / folder).mkdir()
+        (tmp_path / folder / "mine.toml").write_text(text)
+    (tmp_path / "system.toml").write_text("\n".join(lines))
+    kernel = (
+        'board = "mine"\n[bitstreams.gemm]\nbenchmark = "gemm"\nvariant = "throughput"\nsource = "a run"\n'
+    )
+    for measured in told.values():
+        (tmp_path / "bitstreams" / "mine.toml").write_text(kernel + measured)
+        done = predict(*words, "--reach", "10 TFLOP/s")
+        assert done.returncode == 0 and "no predictions" not in done.stdout, done.stderr
+        assert "10 TFLOP/s: 1 devices reach" in done.stdout
+    assert "only a limit" in one_error_line(predict("gemm", "--system", "h200", "--reach", "1 TFLOP/s"), 2)
 
 
 REFUSED = {

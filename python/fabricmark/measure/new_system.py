@@ -46,9 +46,10 @@ def new_command(
     started = time.monotonic()
     measured = 0
     for runtime_name, device in devices(runtime):
-        where = known(device, target)
-        if where is not None and not again and ((name is None and output is None) or where == target):
-            print(printable(f"{device['name']} ({runtime_name}) is known: {where}"))
+        here = known(device)
+        if here.path is not None and not again and ((name is None and output is None) or here.path == target):
+            print(printable(f"{device['name']} ({runtime_name}) is known: {here.path}"))
+            complete(runtime_name, device, here, 1 if quick else passes, quick=quick)
             continue
         print(printable(f"measuring {device['name']} ({runtime_name}), host {host}"))
         entry = measure(runtime_name, device, target, host, 1 if quick else passes, quick=quick)
@@ -75,12 +76,38 @@ def devices(runtime: str) -> list[tuple[str, Mapping]]:
     return found
 
 
-def known(device: Mapping, target: Path) -> Path | None:
-    """The file that describes a device of this host; None where none does. A damaged one is named."""
+def known(device: Mapping) -> local_machine.Found:
+    """The file that describes a device of this host, where one does. A damaged one is named."""
     found = local_machine.find(calibration.processor(), device["name"], device["driver"])
     for fault in found.faults:
         print(f"fabricmark: warning: {fault}", file=sys.stderr)
-    return found.path
+    return found
+
+
+def complete(
+    runtime: str, device: Mapping, here: local_machine.Found, passes: int, *, quick: bool = False
+) -> None:
+    """Measure the kernels that run by default and are not in the file of a known device, as where an update
+    brought them, and add them to it; rates and messages stay those of its other kernels."""
+    if here.system is None or here.path is None:
+        return
+    lacking = short_runs.unmeasured(device, here.system.bitstreams)
+    if not lacking:
+        return
+    print(printable(f"measuring what it lacks: {', '.join(lacking)}"))
+    found = short_runs.measure(
+        runtime, device, here.system.board, launchers.find(os.environ) is not None, say, passes=passes,
+        quick=quick, only=lacking, network=here.system.networks.get(transports.USUAL),
+    )  # fmt: skip
+    if found.bitstreams:
+        part = part_file(here.path, "bitstreams", here.system.board_id)
+        before = paths.content(part).decode("utf-8")
+        paths.write_atomically(part, before + "\n".join(text.kernels(found.bitstreams)) + "\n")
+
+
+def say(line: str) -> None:
+    """A line about what is done."""
+    print(printable(f"  {line}"), flush=True)
 
 
 def others(target: Path) -> list[dict]:
@@ -113,10 +140,6 @@ def measure(
 
     The names of these files are new ones, so that the system's own file, written last, replaces all at once.
     """
-
-    def say(line: str) -> None:
-        print(printable(f"  {line}"), flush=True)
-
     limits = calibration.find_here(device)
     is_whole = limits is not None and "device_copy" in limits  # an older one has no latency of copies
     if not (is_whole and quick and calibrate.is_recent(limits)):

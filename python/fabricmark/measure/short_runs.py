@@ -75,6 +75,14 @@ def usual_run(name: str, device: Mapping, variant: str = "") -> dict:
     return kernels.wanted(name, device["class"], {}, device["compute_units"], variant=variant)
 
 
+def unmeasured(device: Mapping, bitstreams: Sequence[Bitstream]) -> list[str]:
+    """Benchmarks with short runs of whose kernel that runs by default on a device nothing was measured."""
+    known = {(one.benchmark, one.variant) for one in bitstreams}
+    names = [name for name in kernels.benchmark_names() if hasattr(models.find(name), "short_runs")]
+    kernels.answers([usual_run(name, device) for name in names])
+    return [name for name in names if (name, variants(kernels.kernel(name), device)[0]) not in known]
+
+
 def plan(model: ModuleType, kernel: Kernel, device: Mapping, variant: str) -> list[tuple[dict, int]]:
     """(options, ranks) of the runs of one kernel: all on one rank, and on two the largest or all.
 
@@ -112,17 +120,20 @@ def measure(
     passes: int = PASSES,
     *,
     quick: bool = False,
+    only: Sequence[str] | None = None,
+    network: Network | None = None,
 ) -> Measured:
     """Run everything on a device, so many times. Raises FabricmarkError (3) when a program is not built.
 
-    `quick`: only the kernels that run by default, with fewer repetitions.
+    `quick`: only the kernels that run by default, with fewer repetitions. `only`: these benchmarks.
+    `network`: what is known of messages, where no run tells.
 
     A machine that others share is faster in one minute than in the next: the values are those of all passes
     together.
     """
     done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
-        planned = _planned(runtime, device, Path(place), say, quick=quick)
+        planned = _planned(runtime, device, Path(place), say, quick=quick, only=only)
         with Steps(passes * len(planned)) as steps:
             for number, part in itertools.product(range(1, passes + 1), planned):
                 about = f"{part.job.benchmark}, {part.variant} kernel"
@@ -135,7 +146,8 @@ def measure(
                 with steps.aside():
                     say(f"[{steps.number}/{steps.total}] pass {number}, {about}: {ran}{steps.left()}")
     curves = _curves(done)
-    network = Network("host", "host", curves=tuple(curve for curve, _ in curves)) if curves else None
+    if curves:
+        network = Network("host", "host", curves=tuple(curve for curve, _ in curves))
     bitstreams: list[tuple[Bitstream, str]] = []
     firsts: dict[str, list[Finished]] = {}  # of each benchmark's first kernel
     for part in planned:
@@ -148,12 +160,17 @@ def measure(
 
 
 def _planned(
-    runtime: str, device: Mapping, place: Path, say: Callable[[str], None], *, quick: bool = False
-) -> list[ShortRuns]:
-    """The short runs of every benchmark whose model says some."""
+    runtime: str, device: Mapping, place: Path, say: Callable[[str], None], *, quick: bool = False,
+    only: Sequence[str] | None = None,
+) -> list[ShortRuns]:  # fmt: skip
+    """The short runs of every benchmark whose model says some, or of `only` these; others are said."""
     repeating = {"repeating": QUICK} if quick else {}
-    found = []
-    names = [name for name in kernels.benchmark_names() if hasattr(models.find(name), "short_runs")]
+    found, names = [], []
+    for name in kernels.benchmark_names() if only is None else only:
+        if hasattr(models.find(name), "short_runs"):
+            names.append(name)
+        else:
+            say(f"left out: {name}: its model says no short runs")
     kernels.answers([usual_run(name, device) for name in names])
     known = {name: variants(kernels.kernel(name), device)[: 1 if quick else None] for name in names}
     kernels.answers([usual_run(name, device, variant) for name in names for variant in known[name]])

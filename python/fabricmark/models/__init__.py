@@ -39,6 +39,8 @@ from fabricmark.models._missing import Needed as Needed
 from fabricmark.models.machine import HasValues
 from fabricmark.models.machine import Values as Values
 
+LIMIT_ALONE = "a limit: nothing measured says what the kernel reaches of it"
+
 
 @dataclass(frozen=True)
 class Board(HasValues):
@@ -165,6 +167,19 @@ def capped(predictions: Sequence[Prediction]) -> list[Prediction]:
             one = replace(one, value=one.limit, explanation=f"{one.explanation}; at most the limit")
         found.append(one)
     return found
+
+
+def is_kernel_known(benchmark: str, board: Board, bitstream) -> bool:
+    """Whether anything says what a kernel makes of the limits: the design of an FPGA, short runs on a CPU or
+    GPU; where no kernel has a part in it nothing has to."""
+    if board.device_class == "fpga" or traits(benchmark).is_host_code:
+        return True
+    return bitstream is not None and bool(bitstream.measured or bitstream.curves)
+
+
+def limits_alone(predictions: Sequence[Prediction]) -> list[Prediction]:
+    """The same of a kernel of which nothing is known: what it cannot exceed, and no prediction."""
+    return [replace(one, value=None, explanation=LIMIT_ALONE, phases={}) for one in predictions]
 
 
 def names() -> list[str]:

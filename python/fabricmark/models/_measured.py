@@ -48,6 +48,11 @@ def smaller_sizes(defaults: Mapping) -> list[dict]:
     return [{"size": max(1, whole // 2)}, {"size": max(1, whole * 3 // 4)}]
 
 
+def several_sizes(defaults: Mapping) -> list[dict]:
+    """The same and a quarter, where what a kernel reaches depends on the size."""
+    return [{"size": max(1, defaults["size"] // 4)}, *smaller_sizes(defaults)]
+
+
 def efficiency(pairs: Sequence[tuple[float, float]], name: str = "") -> dict[str, float]:
     """{`name`_efficiency, `name`_start_seconds} from (time at the calibrated limit, measured) of runs [s].
 
@@ -152,6 +157,12 @@ def interpolated_seconds(known_bytes: Sequence[float], seconds: Sequence[float],
     known = np.asarray(known_bytes, dtype=float)
     found = np.exp(np.interp(np.log(sizes), np.log(np.maximum(known, 1)), np.log(seconds)))
     return found * np.maximum(sizes / known[-1], 1.0)
+
+
+def at_size(known: Times, values: Sequence[float], moved_bytes: float) -> float:
+    """What belongs to a size, where `values` belong to those of a curve: between two sizes along a line over
+    the logarithm of the size, beyond them as at the nearest."""
+    return float(np.interp(np.log(moved_bytes), np.log(known.bytes), values))
 
 
 def means(curves: Iterable[Mapping[float, float]]) -> Times:

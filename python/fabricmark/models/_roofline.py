@@ -1,23 +1,26 @@
 """Processors whose limits are calibrated: the slower of arithmetic and memory (a roofline).
 
 What a kernel makes of the limit is measured by `fabricmark systems new` (`_measured`): an efficiency, and a
-time to start that the calibration does not know. A kernel without these parameters is taken as perfect.
+time to start that the calibration does not know; or, where runs of several sizes were measured, the share
+that it reached at each of them. A kernel without these is taken as perfect.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _limits
-from fabricmark.models._measured import Run, efficiency
-from fabricmark.models.machine import Bitstream, measured_of
+from fabricmark.models._measured import Run, at_size, efficiency, means
+from fabricmark.models.machine import Bitstream, Times, measured_of
 
 ARITHMETIC = "peak FLOP/s"
 MEMORY = "memory bandwidth"
 LAUNCH = "launch latency"
 KERNEL = "kernel width x frequency"  # of an FPGA
 KERNEL_CODE = "kernel code"  # neither arithmetic nor memory: the instructions around them
+CURVE = "kernel"  # times of the kernel alone by what all ranks of its device move at least
+FEWEST_SIZES = 3  # of a curve; fewer tell a start and an efficiency
 WASTEFUL = 0.5  # an efficiency below that is the kernel's own
 INPUTS = (
     "board.arithmetic.float", "board.arithmetic.double", "board.processor.cores",
@@ -33,7 +36,7 @@ class Work:
     `share_of_peak`: what of the multiply-adds' rate the operations can use at best.
     `passes`: how often the program moves these bytes; the limit is one pass.
     `limited_by`: what a measured efficiency of the kernel is a share of, ARITHMETIC or MEMORY.
-    `mix`: of reads and writes.
+    `mix`: of reads and writes. `growth`: the power of the bytes that the operations of other sizes grow with.
     """
 
     flops: float
@@ -43,6 +46,7 @@ class Work:
     passes: float = 1.0
     limited_by: str = MEMORY
     mix: str = _limits.COPY
+    growth: float = 1.0
 
 
 def share(parameters: Mapping, board: Board, ranks_here: int) -> float | None:
@@ -111,14 +115,10 @@ def limit_of(work: Work, amount: float, board: Board, ranks_here: int) -> tuple[
     return amount / least, limiting
 
 
-def fit_parameters(
+def _kernel_times(
     runs: Sequence[Run], name: str, axes: Sequence[Mapping], unit: str, work_of
-) -> dict[str, float]:
-    """Efficiency and start of a kernel from runs, the inverse of `prediction`.
-
-    `axes`: of the parameters that tell; `work_of(run)`: the Work of one rank.
-    """
-    pairs = []
+) -> Iterator[tuple[float, float, float]]:
+    """(least bytes that all ranks of a device move, time at the calibrated limit, measured time [s])."""
     for run in runs:
         ranks_here = ceil(run.ranks / run.board.devices)
         part = share(run.parameters, run.board, ranks_here)
@@ -132,8 +132,44 @@ def fit_parameters(
             rate = run.best(name, unit, **one)
             if rate is not None:
                 taken = amount * ranks_here * run.board.devices / (rate * 1e9) - launch
-                pairs.append((limit, taken))
-    return efficiency(pairs)
+                yield work.moved_bytes * ranks_here, limit, taken
+
+
+def fit_parameters(
+    runs: Sequence[Run], name: str, axes: Sequence[Mapping], unit: str, work_of
+) -> dict[str, float]:
+    """Efficiency and start of a kernel from runs, the inverse of `prediction`.
+
+    `axes`: of the parameters that tell; `work_of(run)`: the Work of one rank.
+    """
+    times = _kernel_times(runs, name, axes, unit, work_of)
+    return efficiency([(limit, taken) for _, limit, taken in times])
+
+
+def kernel_curve(
+    runs: Sequence[Run], name: str, axes: Sequence[Mapping], unit: str, work_of
+) -> dict[str, Times]:
+    """Times of a kernel by size as a curve, of which `prediction` takes the share of the limit; empty for
+    fewer than FEWEST_SIZES."""
+    found = [
+        {moved: taken} for moved, _, taken in _kernel_times(runs, name, axes, unit, work_of) if taken > 0
+    ]
+    curve = means(found)
+    return {CURVE: curve} if len(curve.bytes) >= FEWEST_SIZES else {}
+
+
+def _by_size(work: Work, board: Board, ranks_here: int, part: float, bitstream: Bitstream | None) -> dict:
+    """{efficiency} of a kernel at this size from its curve; empty where it has none."""
+    curve = None if bitstream is None else bitstream.curves.get(CURVE)
+    if curve is None:
+        return {}
+    moved = work.moved_bytes * ranks_here
+    limit = parts_seconds(work, board, ranks_here, part)[work.limited_by]
+    shares = [
+        limit * (size / moved) ** work.growth / taken
+        for size, taken in zip(curve.bytes, curve.seconds, strict=True)
+    ]
+    return {"efficiency": at_size(curve, shares, moved)}
 
 
 def prediction(
@@ -148,7 +184,7 @@ def prediction(
     if part is None:
         explanation = "no model: nothing calibrated says how fast one work-item runs on this device"
         return Prediction(name, axes, None, unit, limit, limiting, explanation)
-    fitted = measured_of(bitstream)
+    fitted = _by_size(work, board, ranks_here, part, bitstream) or measured_of(bitstream)
     launch = parameters.get("replications", 1) * board["host.launch_latency"]
     busy, bottleneck = seconds(work, board, ranks_here, part, fitted)
     explanation = "the slower of arithmetic and memory as calibrated, on the cores that the kernel uses"

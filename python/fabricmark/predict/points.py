@@ -29,6 +29,10 @@ from fabricmark.systems import System, choice
 WEAK, STRONG = "weak", "strong"
 SCALING = (WEAK, STRONG)
 SIZES = ("size", "log_size", "batch", "largest")
+LIMITS = (
+    "limits, no predictions: no run says what the kernel reaches of them; `fabricmark systems new` measures "
+    "the kernels of a machine"
+)
 
 
 @dataclass(frozen=True)
@@ -139,7 +143,7 @@ def predict(
     def predicted(overrides: Mapping[str, float]) -> list[float | None]:
         changed = replace(request, overrides=overrides)
         found = [point(changed, plan, run) for plan, run in planned(changed, settings.spread_over(places))]
-        return [prediction.value for one in found for prediction in one.predictions]
+        return [_figure(prediction) for one in found for prediction in one.predictions]
 
     return points, [*about, *not_limiting(request, points, predicted)]
 
@@ -203,11 +207,16 @@ def not_limiting(
         apart: dict[tuple, set] = {}
         for one in points:
             others = (one.devices, *(value for other, value in one.axes.items() if other != name))
-            apart.setdefault(others, set()).add(tuple(found.value for found in one.predictions))
+            apart.setdefault(others, set()).add(tuple(map(_figure, one.predictions)))
         is_swept = len({one.axes[name] for one in points}) > 1
         if is_swept and all(len(each) == 1 for each in apart.values()):
             names.append(name)
     return [f"{name} is not limiting: the figures are the same with other values of it" for name in names]
+
+
+def _figure(one: Prediction) -> float | None:
+    """What a prediction is; its limit where it is no more than that."""
+    return one.limit if one.value is None else one.value
 
 
 def check_devices(request: PredictionRequest, counts: Sequence[int]) -> None:
@@ -293,6 +302,8 @@ def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     network = plan.system.networks.get(request.transport)
     _check(request, run, plan.board, network, plan.devices)
     predictions = _modelled(request, run, plan.board, plan.devices, network=network, bitstream=plan.bitstream)
+    if not models.is_kernel_known(request.benchmark, plan.board, plan.bitstream):
+        predictions = models.limits_alone(predictions)
     sizes = {name: value for name, value in _sizes(run).items() if name not in plan.place}
     headline = _headline(request, predictions)
     return Point(plan.devices, plan.place, sizes, headline, predictions, plan.id_of_bitstream)
@@ -449,6 +460,8 @@ def _changed(request: PredictionRequest, axes: Sequence[str]) -> list[str]:
 
 def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str) -> Certainty:
     """The certainty of these predictions. `name`: of the system, as it was asked for."""
+    if all(one.headline.explanation == models.LIMIT_ALONE for one in points):
+        return Certainty(LIMITS)
     if request.system.board.device_class != "fpga":
         return uncertain("as the published values are of FPGAs")
     published = _published.of(request.benchmark)

@@ -221,6 +221,9 @@ def amount(text: str, unit: str) -> float:
 def reach(case: Case, text: str, beyond: bool) -> str:
     """The fewest devices that reach a value, as the others of the case are. Raises FabricmarkError (2)."""
     first = case.points[0]
+    if first.headline.value is None:
+        cause = f"--reach {text}: there is no prediction of {case.request.about}, only a limit"
+        raise FabricmarkError(cause, "leave it out, or use another system")
     wanted = amount(text, first.headline.unit)
     most = MOST_DEVICES if beyond else case.request.system.most_devices
     squares = case.request.traits.on_grid

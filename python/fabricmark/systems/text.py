@@ -64,7 +64,13 @@ def network(name: str, curves: Sequence[tuple[Curve, str]]) -> str:
 
 def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, str]]) -> str:
     """bitstreams/ID.toml: kernels that the runtime compiles, each with its source."""
-    lines = [f'board = "{board_id}"', f"summary = {words(summary)}"]
+    lines = [f'board = "{board_id}"', f"summary = {words(summary)}", *kernels(entries)]
+    return "\n".join(lines) + "\n"
+
+
+def kernels(entries: Sequence[tuple[Bitstream, str]]) -> list[str]:
+    """Their tables, as lines."""
+    lines: list[str] = []
     for entry, source in entries:
         table = ", ".join(f"{name} = {value(given)}" for name, given in entry.parameters.items())
         lines += ["", f"[bitstreams.{entry.name}]", f'benchmark = "{entry.benchmark}"']
@@ -77,7 +83,7 @@ def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, s
         for name, times in entry.curves.items():
             sizes, seconds = points(times.bytes, times.seconds)
             lines.append(f"{name} = {{ bytes = {sizes}, seconds = {seconds} }}")
-    return "\n".join(lines) + "\n"
+    return lines
 
 
 def system(name: str, summary: str, devices: Sequence[Mapping]) -> str:

@@ -6,7 +6,7 @@
   interface" and gives no value; `memory_hz` of a published board is inferred
   (systems/bitstreams say how).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
-  arithmetic a kernel reaches the share that short runs of it reached.
+  arithmetic a kernel reaches the share that short runs of it reached, by their size.
 """
 
 from collections.abc import Mapping, Sequence
@@ -16,20 +16,21 @@ import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _roofline, _transfers
 from fabricmark.models._kernel_time import KernelTime, kernel_time
-from fabricmark.models._measured import Run, smaller_sizes
+from fabricmark.models._measured import Run, several_sizes
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
-from fabricmark.models.machine import Bitstream
+from fabricmark.models.machine import Bitstream, Times
 
 OPERATION = {"operation": "gemm"}
-TRAITS = Traits(("performance", OPERATION))
+TRAITS = Traits(("performance", OPERATION), by_ranks=True)
 INPUTS = (
     *_roofline.INPUTS, *_transfers.INPUTS, "board.arithmetic.half", "board.memory.clock", "bitstream.clock",
 )  # fmt: skip
-short_runs = smaller_sizes
+short_runs = several_sizes
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
 ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
 MATRICES = 4  # A, B and C are read, C is written
+GROWTH = 3 / 2  # n^3 operations on n^2 elements
 
 
 def flops(size: float) -> float:
@@ -94,7 +95,7 @@ def processor_work(parameters: Mapping) -> _roofline.Work:
     data_type = parameters["data_type"]
     moved = MATRICES * parameters["size"] ** 2 * ELEMENT_BYTES[data_type]
     about = (flops(parameters["size"]), moved, ARITHMETIC[data_type])
-    return _roofline.Work(*about, limited_by=_roofline.ARITHMETIC, mix=_limits.TRIAD)
+    return _roofline.Work(*about, limited_by=_roofline.ARITHMETIC, mix=_limits.TRIAD, growth=GROWTH)
 
 
 def processor_prediction(
@@ -106,13 +107,20 @@ def processor_prediction(
 
 
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
-    """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, transfers."""
-    return {
-        **_roofline.fit_parameters(
-            runs, "performance", [OPERATION], "GFLOP/s", lambda run: processor_work(run.parameters)
-        ),
-        **_transfers.fit_parameters(runs),
-    }
+    """Parameters of a kernel's model on a CPU or GPU from short runs: transfers, and where these are too few
+    for a curve, efficiency and start."""
+    fitted = {} if processor_curves(runs) else _roofline.fit_parameters(*_told(runs))
+    return {**fitted, **_transfers.fit_parameters(runs)}
+
+
+def processor_curves(runs: Sequence[Run]) -> dict[str, Times]:
+    """Times of the kernel by size from short runs of several sizes."""
+    return _roofline.kernel_curve(*_told(runs))
+
+
+def _told(runs: Sequence[Run]) -> tuple:
+    """What of runs tells how fast the kernel is."""
+    return runs, "performance", [OPERATION], "GFLOP/s", lambda run: processor_work(run.parameters)
 
 
 def synthesis(parameters: Mapping) -> Synthesis:

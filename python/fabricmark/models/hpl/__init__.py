@@ -19,7 +19,8 @@ those of the communication phase work on g x g elements a cycle, the matrix mult
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
   slower than the kernels; over the host each block is read, sent and written.
 - CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
-  of the kernels reached. On a CPU the phases share the cores, so that overlap gains nothing.
+  of the kernels reached; what the sum is off by at the sizes of these runs counts, too. On a CPU the phases
+  share the cores, so that overlap gains nothing.
 """
 
 from collections.abc import Mapping, Sequence
@@ -42,10 +43,10 @@ from fabricmark.models import (
 )
 from fabricmark.models._derived import hpl_performance
 from fabricmark.models._kernel_time import KernelTime, kernel_time
-from fabricmark.models._measured import Run, smaller_sizes
+from fabricmark.models._measured import Run, several_sizes
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.hpl.phases import Phases, Steps, phases, seconds_by_blocks
-from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network, measured_of
+from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network, Times, measured_of
 
 derived = hpl_performance
 LU = {"operation": "lu"}
@@ -53,7 +54,7 @@ LU_AND_SOLVE = {"operation": "lu+solve"}
 SOLVE = {"operation": "solve"}
 OWN_CODE = "this project's host code sends a panel at once where that one sends block after block"
 TRAITS = Traits(
-    ("performance", LU), exchanges=True, on_grid=True, is_shared=True,
+    ("performance", LU), exchanges=True, on_grid=True, is_shared=True, by_ranks=True,
     foreign={transports.HOST: OWN_CODE},
 )  # fmt: skip
 INPUTS = (
@@ -63,7 +64,7 @@ INPUTS = (
     "bitstream.fitted.multiply_efficiency", "bitstream.fitted.multiply_latency",
     "bitstream.fitted.panel_efficiency",
 )  # fmt: skip
-short_runs = smaller_sizes
+short_runs = several_sizes
 LU_SHARE = 1 / 3  # of b^3 multiply-adds: decomposition of a block
 PANEL_SHARE = 1 / 2  # a block times the inverse of a triangle
 KERNELS = 4  # started an iteration: LU, left, top, inner
@@ -182,12 +183,13 @@ def processor_steps(
 
 
 def processor_phases(
-    parameters: Mapping, board: Board, ranks: int, network: Network | None = None
-) -> Phases | None:
-    """Phases of perfect kernels on a CPU or GPU; None where nothing says how fast its work-items or messages
-    are."""
+    parameters: Mapping, board: Board, ranks: int, network: Network | None = None,
+    bitstream: Bitstream | None = None,
+) -> Phases | None:  # fmt: skip
+    """Phases on a CPU or GPU, without `bitstream` those of perfect kernels; None where nothing says how fast
+    its work-items or messages are."""
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
-    steps, _ = known_steps(parameters, board, ranks, grid, network, None)
+    steps, _ = known_steps(parameters, board, ranks, grid, network, bitstream)
     return None if steps is None else phases(ceil(parameters["size"] / parameters["block_size"]), grid, steps)
 
 
@@ -196,6 +198,29 @@ def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     from fabricmark.models.hpl import measured  # which is the inverse of this module
 
     return measured.fit(runs)
+
+
+def processor_curves(runs: Sequence[Run]) -> dict[str, Times]:
+    """Times of the decomposition by size from short runs."""
+    from fabricmark.models.hpl import measured
+
+    return measured.curves(runs)
+
+
+def overlaps(parameters: Mapping, board: Board) -> bool:
+    """Whether a communication phase goes on beside the update before it."""
+    return board.device_class != "cpu" and parameters.get("lookahead", True)
+
+
+def processor_seconds(
+    found: Phases, parameters: Mapping, board: Board, ranks: int, network, bitstream
+) -> float:
+    """Time of the decomposition [s] on a CPU or GPU: of the phases, and what they are off by at its size."""
+    from fabricmark.models.hpl import measured
+
+    return found.seconds(overlaps(parameters, board)) * measured.off(
+        parameters, board, ranks, network, bitstream
+    )
 
 
 def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> float:
@@ -284,8 +309,10 @@ def predict(
     if steps is None:
         return [*unmodelled(limit, lacking), *transfers]
     found = phases(ceil(size / parameters["block_size"]), grid, steps)
-    overlap = board.device_class != "cpu" and parameters.get("lookahead", True)
+    overlap = overlaps(parameters, board)
     seconds = found.seconds(overlap)
+    if board.device_class != "fpga":
+        seconds = processor_seconds(found, parameters, board, ranks, network, bitstream)
     words = bottleneck(found, seconds, arithmetic(parameters, board, steps))
     explanation = "communication and update phases of the iterations, overlapping where they share no cores"
     rates = [("performance", LU, lu_flops(size), seconds)]
