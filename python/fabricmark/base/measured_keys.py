@@ -21,6 +21,7 @@ PLAIN = {
     "exchange_efficiency": "share of the calibrated way over the host that an exchange reaches",
     "number_seconds": "of a core for each random number, in the base kernel of RandomAccess",
     "kernel_bytes_per_second": "of the kernel in the pipeline of host_transfer",
+    "overlap_speed_up": "of that pipeline, overlapped against one step after the other",
     "cached_bytes": "up to which copies go at the rate of the caches",
     "to_device_bytes_per_second": "of the transfers of one rank",
     "to_device_limit_bytes_per_second": "of all ranks together",

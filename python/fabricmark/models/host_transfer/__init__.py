@@ -30,6 +30,7 @@ fit_parameters = short_run_curves.fit
 processor_curves = short_run_curves.curves
 BOTH = "both"
 IN_PLACE = ("map", "migrate", "sub-buffer")  # buffers over the host's memory, which the driver has pinned
+CACHE_POWERS = (16, 16 + 8)  # of two [bytes], within which most caches end
 TRAITS = Traits(("bandwidth", {"direction": "to_device"}), is_host_code=True, by_ranks=True)
 INPUTS = (*_transfers.COPIES, *_network.MESSAGES, "board.processor.cores")
 # Below this share of the link it is the copy into the driver's memory that takes the time.
@@ -134,10 +135,17 @@ def measured_latency(
 
 
 def short_runs(defaults: Mapping) -> list[dict]:
-    """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run."""
+    """Options of the runs that are fitted, the largest last; `defaults`: the parameters of a usual run.
+
+    Sizes between the usual ones, and around the ends of the caches these, too: there a rate doubles or halves
+    from one power of two to the next.
+    """
     smallest, largest = defaults["smallest"], defaults["largest"]
-    piece = defaults["overlap_bytes"] * 3 // 4
-    return [{"smallest": smallest + 1, "largest": largest + 1, "overlap_bytes": piece}]
+    piece = {"overlap_bytes": defaults["overlap_bytes"] * 3 // 4}
+    whole = {"smallest": smallest + 1, "largest": largest + 1, **piece}
+    low, high = CACHE_POWERS
+    around = {"smallest": low + (smallest - low) % defaults["step"], "largest": high, **piece}
+    return [around, whole] if smallest <= low and high <= largest else [whole]
 
 
 def short_runs_of_others(defaults: Mapping) -> list[dict]:

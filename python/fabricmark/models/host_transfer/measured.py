@@ -2,8 +2,8 @@
 
 Each kind of transfer (direction, method, memory, number of buffers) has a measured curve, between whose sizes
 its time lies: caches, pages and the host's ways to copy make steps that no start and rate describe. The
-pipeline of the overlap test takes pieces x (write + kernel + read), and overlapped what the cores of a rank
-leave of that.
+pipeline of the overlap test takes pieces x (write + kernel + read), and overlapped as much less as in the
+short runs: runtimes differ in what they let go on at the same time.
 """
 
 from collections.abc import Mapping, Sequence
@@ -45,15 +45,17 @@ def curves(runs: Sequence[Run]) -> dict[str, Times]:
 
 
 def fit(runs: Sequence[Run]) -> dict[str, float]:
-    """The rate of the kernel in the pipeline of the overlap test; empty where no run tells."""
+    """The rate of the kernel in the pipeline of the overlap test, and its gain; empty where no run tells."""
     known = curves(runs)
-    kernels = []
+    kernels, gains = [], []
     for run in runs:
         copies = _copies_seconds(run.parameters, known)
         serial = (run.best("pipeline_time", "ms", order="serial") or 0) * 1e-3
         if copies is not None and serial > copies:
             kernels.append(run.parameters["overlap_bytes"] * PIECES / (serial - copies))
-    return {"kernel_bytes_per_second": float(np.median(kernels))} if kernels else {}
+            gains.append(run.best("overlap_speed_up", "x"))
+    found = {"kernel_bytes_per_second": kernels, "overlap_speed_up": [gain for gain in gains if gain]}
+    return {name: float(np.median(values)) for name, values in found.items() if values}
 
 
 def _seconds(known: Mapping[str, Times], axes: Mapping, moved_bytes: float) -> float | None:
@@ -87,7 +89,8 @@ def transfer(
 def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ranks: int) -> list[Prediction]:
     """The overlap test, in order and overlapped, and the gain; empty where its kernel was not measured.
 
-    A CPU's steps share the cores of a rank, on a GPU all three go on at the same time.
+    Without a measured gain a CPU's steps share the cores of a rank, and on a GPU all three go on at the same
+    time.
     """
     known = measured_of(bitstream)
     if bitstream is None or "kernel_bytes_per_second" not in known:
@@ -99,8 +102,8 @@ def pipeline(parameters: Mapping, bitstream: Bitstream | None, board: Board, ran
     serial = (copies + kernels) * _measured.crowding(bitstream, board, ranks)
     cores = board.get("processor.cores")
     at_once = STEPS if cores is None else min(STEPS, cores * board.devices / ranks)
-    gain = max(1.0, at_once)
-    about = ("memory bandwidth", "write, kernel and read of each piece, as many at once as a rank has cores")
+    gain = known.get("overlap_speed_up", max(1.0, at_once))
+    about = ("memory bandwidth", "write, kernel and read of each piece; overlapped as short runs were")
     return [
         Prediction("pipeline_time", {"order": "serial"}, serial * 1e3, "ms", None, *about),
         Prediction("pipeline_time", {"order": "overlapped"}, serial / gain * 1e3, "ms", None, *about),
