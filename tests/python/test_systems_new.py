@@ -225,6 +225,8 @@ def test_quick_measures_what_runs_by_default(machine):
     assert "no kernel like this" not in machine.run("report", "results").stdout
     machine.write("one.json", samples.result(variant="throughput"))
     assert "no kernel like this was measured here" in machine.run("report", "results").stdout
+    value, _ = modelled(machine, document=samples.result(variant="throughput"))
+    assert value == "-" and modelled(machine)[0] != "-", "a limit is no prediction"
 
 
 def test_a_kernel_that_a_known_device_lacks_is_measured(machine):

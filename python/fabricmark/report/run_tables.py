@@ -91,7 +91,10 @@ def exit_code(loaded: Sequence[Result]) -> int:
 
 
 def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
-    """What the benchmark's model says of this run; empty without limits, a model or a parameter it needs."""
+    """What the benchmark's model says of this run; empty without limits, a model or a parameter it needs.
+
+    Limits alone where the machine was measured, but not this kernel.
+    """
     model = models.find(result.benchmark)
     if model is None or known is None:
         return []
@@ -101,6 +104,10 @@ def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
         board = known.board
         measured = [entry for entry in result.measurements if entry.kind == "measured"]
         found = models.predict(model, parameters, board, result.ranks, measurements=measured, **more)
+        if known.system is not None and not models.is_kernel_known(
+            result.benchmark, board, more.get("bitstream")
+        ):
+            found = models.limits_alone(found)
         return models.within_limits(found, board)
     except (models.MissingValue, LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
@@ -237,7 +244,10 @@ def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> li
         perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
         lines.append(Text(perfect, style="dim"))
     elif known is not None and is_measured and not known.has_kernel(result):
-        unknown = "no kernel like this was measured here: `fabricmark systems new --again` measures all"
+        unknown = (
+            "no kernel like this was measured here, so that there are limits alone: "
+            "`fabricmark systems new --again` measures all"
+        )
         lines.append(Text(unknown, style="dim"))
     if known is not None:
         lines += [Text(f"warning: {fault}", style="yellow") for fault in known.faults]
