@@ -87,7 +87,10 @@ Json costs_json(const std::vector<LoopSpec>& loops) {
 }
 
 Json kernel_json(const KernelSpec& spec) {
-  Json json{{"benchmark", spec.benchmark}, {"summary", spec.summary}, {"variants", Json::object()}};
+  Json json{{"benchmark", spec.benchmark},
+            {"summary", spec.summary},
+            {"quantities", spec.quantities},
+            {"variants", Json::object()}};
   for (const VariantSpec& variant : spec.variants) {
     json["variants"][variant.name] = {{"file", variant.file},
                                       {"style", variant.style},

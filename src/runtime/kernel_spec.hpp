@@ -127,6 +127,8 @@ struct KernelSpec {
   /// Numbers that formulas of memory name and that only a run knows, each with the parameter that it follows
   /// from.
   std::map<std::string, std::string> given;
+  /// Named formulas that the variants' are made of, each written out to parameters and numbers of a plan.
+  std::map<std::string, std::string> quantities;
 
   /// Throws Error (bad use) naming the variants that there are.
   [[nodiscard]] const VariantSpec& variant(const std::string& name) const;

@@ -87,6 +87,7 @@ std::string Quantities::written_out(const std::string& text) const {
 
 void Quantities::write_out(KernelSpec& spec) const {
   if (formulas_.empty()) return;
+  spec.quantities = formulas_;
   const auto in_argument = [&](ArgumentSpec& argument) {
     for (auto& [unused, text] : argument.bytes) text = written_out(text);
     argument.buffers = written_out(argument.buffers);

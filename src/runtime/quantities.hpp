@@ -19,7 +19,7 @@ class Quantities {
   /// that is called like a parameter or an argument, or that follows from itself.
   Quantities(const TomlReader& reader, const KernelSpec& spec);
 
-  /// Puts them, in parentheses, where formulas of the variants name them.
+  /// Puts them, in parentheses, where formulas of the variants name them, and into KernelSpec::quantities.
   void write_out(KernelSpec& spec) const;
 
  private:

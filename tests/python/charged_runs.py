@@ -137,6 +137,9 @@ CLOSED = {
     "stream, longer blocks": ("stream", "520n_single/stream_16k", {"size": 2**25}, 1),
     "stream, double": ("stream", "520n_single/stream_double", {"size": 2**26}, 1),
     "gemm": ("gemm", "520n_single/gemm", {"size": 5120}, 1),
+    "gemm, dealt unevenly": ("gemm", "520n_single/gemm", {"size": 4096}, 1),  # 8 rows of blocks over 5
+    "gemm, 7 replications": ("gemm", "520n_single/gemm", {"size": 8000, "replications": 7}, 1),
+    "gemm, idle replications": ("gemm", "520n_single/gemm", {"size": 1500}, 1),
     "gemm, half": ("gemm", "520n_single/gemm_half", {"size": 4096}, 1),
     "fft": ("fft", "520n_multi/fft", {"batch": 4096}, 1),
     "random access": ("random_access", "520n_single/random_access", {"log_size": 29}, 1),

@@ -7,7 +7,7 @@ with the 300 MHz of the boards' memory controllers they need nothing inferred.
 
 from dataclasses import dataclass
 
-from fabricmark.models import Board
+from fabricmark.models import Board, gemm
 from published_boards import synthesis
 
 
@@ -23,7 +23,7 @@ class Run:
     norm: float | None = None
 
     def parameters(self):
-        return {"variant": "base", **self.of_bitstream, "size": self.size}
+        return {"variant": "base", **self.of_bitstream, "size": self.size, gemm.EVEN_PARTS: True}
 
     @property
     def replications(self):

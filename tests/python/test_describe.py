@@ -73,6 +73,15 @@ def test_what_is_built_and_started():
     assert (kinds["a"], kinds["alpha"]) == ("buffer", "double")
 
 
+def test_formulas_that_have_names_are_written_out():
+    known = kernels.kernel("gemm").quantities
+    assert known["block_edge"] == "ceil(size / block_size)"
+    assert known["block_row_share"] == (
+        "floor(((ceil(size / block_size)) + replications - 1 - replica) / replications)"
+    )
+    assert kernels.kernel("stream").quantities == {}
+
+
 def test_the_time_of_kernels():
     costs = kernels.costs("gemm")
     load, multiply, add = costs["base"]["multiply"]

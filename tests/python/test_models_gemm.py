@@ -2,6 +2,7 @@
 
 import dataclasses
 
+import numpy as np
 import pytest
 import samples
 from fabricmark.models import MissingValue, gemm
@@ -53,6 +54,33 @@ def test_a_matrix_that_blocks_do_not_fill_pays_for_whole_blocks():
     whole = predicted(run).value
     odd = gemm.predict({**run.parameters(), "size": 4096 - 511}, run.board, 1)[0].value
     assert odd < 0.75 * whole
+
+
+def dealt(size, replications, **more):
+    """Of the first run's design, with the rows of blocks dealt whole."""
+    known = {**RUNS[0].parameters(), gemm.EVEN_PARTS: False, "size": size, "replications": replications}
+    return gemm.predict({**known, **more}, RUNS[0].board, 1)[0].value
+
+
+def test_replications_wait_for_the_one_with_most_rows_of_blocks():
+    block = RUNS[0].of_bitstream["block_size"]
+    assert dealt(10 * block, 5) == pytest.approx(dealt(10 * block, 5, even_parts=True))
+    assert dealt(8 * block, 5) == pytest.approx(dealt(8 * block, 4), rel=1e-3)  # one has none
+    assert dealt(8 * block, 5) == pytest.approx(1.6 / 2 * dealt(8 * block, 5, even_parts=True), rel=1e-3)
+    assert dealt(3 * block, 7) == pytest.approx(dealt(3 * block, 3), rel=0.02)  # but for their starts
+
+
+def test_a_sweep_deals_each_of_its_points():
+    points = {"size": np.array([4096.0, 5120.0]), "replications": np.array([5.0, 7.0])}
+    known = {**RUNS[0].parameters(), gemm.EVEN_PARTS: False}
+    found = gemm.headline({**known, **points}, RUNS[0].board, 1)
+    assert found == pytest.approx([dealt(4096, 5), dealt(5120, 7)])
+
+
+def test_published_rates_leave_no_replication_with_whole_rows_more_than_its_share():
+    """Of 8 rows over 5 at 4096: two of them would take longer than at the published rate."""
+    run = RUNS[0]
+    assert run.gflop_per_s > 1.2 * dealt(run.size, run.replications)
 
 
 def test_ranks_of_one_board_share_it_and_boards_add_up():

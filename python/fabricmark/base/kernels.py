@@ -89,10 +89,11 @@ Costs = Mapping[str, Mapping[str, Sequence[LoopTime]]]
 @dataclass(frozen=True)
 class Kernel:
     """A kernel.toml; of each variant `file`, `style`, `entry_points`, `replicated` and `autorun` ones, and
-    `costs`."""
+    `costs`. `quantities`: its formulas that have names, each written out."""
 
     benchmark: str
     summary: str
+    quantities: Mapping[str, str]
     variants: Mapping[str, Mapping]
     parameters: Mapping[str, Parameter]
 

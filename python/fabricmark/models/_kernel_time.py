@@ -91,6 +91,19 @@ def kernel_time(
     return KernelTime(tuple(_spent(loop, values, named) for loop in known[entry]))
 
 
+def quantity(benchmark: str, name: str, parameters: Mapping, numbers: Mapping) -> Any:
+    """What kernel.toml calls so in its table `quantities`, by which programs allocate memory and deal work.
+
+    `numbers`: what is no parameter, as which `replica`. Raises MissingValue for a parameter that is missing.
+    """
+    code, names = _compiled(kernels.kernel(benchmark).quantities[name])
+    known = {**parameters, **numbers}
+    wanted = {one: one.removeprefix("v_") for one in names}
+    if missing := [one for one in wanted.values() if one not in known]:
+        raise MissingValue(missing[0])
+    return eval(code, _FUNCTIONS, {one: _floating(known[own]) for one, own in wanted.items()})
+
+
 class _Values:
     """What formulas name: arguments, then parameters, then what follows from these and from the board."""
 

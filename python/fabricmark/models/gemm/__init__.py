@@ -2,8 +2,8 @@
 
 - FPGA (base kernel): three pipelines that run one after the other, equation 3.2 of Meyer 2024 (section
   3.2.4), as kernel.toml says: load blocks of A and B, multiply them, and once in n / b blocks add the block
-  of C. Replications share out the rows of blocks. The source names f_mem "the frequency of the memory
-  interface" and gives no value; `memory_hz` of a published board is inferred
+  of C. Whole rows of blocks are dealt out to the replications, and the first has most. The source names f_mem
+  "the frequency of the memory interface" and gives no value; `memory_hz` of a published board is inferred
   (systems/bitstreams say how).
 - CPU and GPU: the slower of calibrated arithmetic and calibrated memory, where each matrix moves once; of the
   arithmetic a kernel reaches the share that short runs of it reached, by their size.
@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _roofline, _transfers
-from fabricmark.models._kernel_time import KernelTime, kernel_time
+from fabricmark.models._kernel_time import KernelTime, kernel_time, quantity
 from fabricmark.models._measured import Run, several_sizes
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
@@ -31,6 +31,8 @@ short_runs = several_sizes
 ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
 MATRICES = 4  # A, B and C are read, C is written
 GROWTH = 3 / 2  # n^3 operations on n^2 elements
+# A parameter of published runs alone (published.py).
+EVEN_PARTS = "even_parts"
 
 
 def flops(size: float) -> float:
@@ -43,20 +45,29 @@ def normalised(flops_per_second: float, replications: int, kernel_hz: float) -> 
     return flops_per_second / replications / (kernel_hz / 100e6)
 
 
-def fpga_time(parameters: Mapping, board: Board, blocks) -> KernelTime:
-    """Of a replication for a matrix of so many rows and columns of blocks, in even parts.
+def fpga_time(parameters: Mapping, board: Board, blocks, block_rows) -> KernelTime:
+    """Of a replication that has so many of the rows of blocks, of as many `blocks` each.
 
-    HPCC FPGA's published rates have the blocks in even parts; this project's program deals whole rows of them
-    (docs/charging.md). Raises ValueError for a board without clock.
+    Raises ValueError for a board without clock.
     """
-    arguments = {"blocks": blocks, "block_rows": blocks / parameters["replications"]}
+    arguments = {"blocks": blocks, "block_rows": block_rows}
     return kernel_time("gemm", "multiply", arguments, parameters, board)
+
+
+def most_block_rows(parameters: Mapping):
+    """Of a replication, the first: whole rows of blocks, as the program deals them; with `even_parts` its
+    even share. Parameters may be arrays.
+    """
+    if parameters.get(EVEN_PARTS):
+        return quantity("gemm", "block_edge", parameters, {}) / parameters["replications"]
+    return quantity("gemm", "block_row_share", parameters, {"replica": 0})
 
 
 def fpga_seconds(parameters: Mapping, board: Board) -> tuple[float, KernelTime]:
     """(start of the replications [s], multiplication) of each rank: replications and ranks side by side."""
-    blocks = np.ceil(parameters["size"] / parameters["block_size"])
-    return parameters["replications"] * board["host.launch_latency"], fpga_time(parameters, board, blocks)
+    blocks = quantity("gemm", "block_edge", parameters, {})
+    time = fpga_time(parameters, board, blocks, most_block_rows(parameters))
+    return parameters["replications"] * board["host.launch_latency"], time
 
 
 def intensity(parameters: Mapping):
@@ -78,7 +89,7 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
 def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:
     """GEMM on FPGAs; the limit is that of nothing but multiplications."""
     launch, time = fpga_seconds(parameters, board)
-    one = fpga_time({**parameters, "replications": 1}, board, 1.0)
+    one = fpga_time(parameters, board, 1.0, 1.0)
     replications = parameters["replications"] * ceil(ranks / board.devices)
     limit = replications * flops(parameters["block_size"]) / one.of_kernel * board.devices
     bottleneck = _roofline.KERNEL if one.of_kernel >= one.seconds / 2 else _roofline.MEMORY
@@ -137,7 +148,8 @@ def predict(
     """GFLOP/s of all ranks, and the transfers.
 
     `parameters`: those of the result file (size, data_type, replications; on an FPGA block_size, gemm_size,
-    unroll) and `variant`. Raises MissingValue for one of them, or a clock, that is missing.
+    unroll) and `variant`; of published runs `even_parts`. Raises MissingValue for one of them, or a clock,
+    that is missing.
     """
     if parameters["data_type"] not in ELEMENT_BYTES:
         raise MissingValue("data_type")
