@@ -56,6 +56,22 @@ def test_the_published_bandwidth_follows_from_the_times():
     assert sum(found.phases.values()) > 4 * row.matrix_width**2 / found.value / 1e9  # they overlap
 
 
+@pytest.mark.parametrize("width, share", [(1, 1 / 8), (4, 1 / 2), (8, 1), (16, 1), (32, 1)])
+def test_narrow_words_leave_a_part_of_each_cycle_of_a_channel_empty(width, share):
+    board, network, bitstream = described("noctua1", "channels")
+    parameters = {**bitstream.parameters, "channel_width": width}
+    found = ptrans.channels_bytes_per_second(parameters, board, network)
+    assert found == pytest.approx(share * 4 * 32 * 156.25e6)
+
+
+def test_packets_hold_words_of_any_width_without_gaps():
+    board, network, bitstream = described("noctua1", "channels")
+    packed = network.having({"links.width": None, "links.bandwidth": 5e9})
+    parameters = {**bitstream.parameters, "channel_width": 4}
+    found = ptrans.channels_bytes_per_second(parameters, board, packed)
+    assert found == pytest.approx(4 * min(5e9, 16 * board["clock"]))
+
+
 def test_more_channels_than_the_memory_can_feed():
     """Four channels of 100 Gb/s want more than the memory has (eq. 4.6)."""
     row = next(f for f in rows() if (f.devices, f.metric, f.transport) == (1, "calc_time", "channels"))

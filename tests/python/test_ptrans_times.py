@@ -1,10 +1,12 @@
 """PTRANS over direct channels by the clock, against what was measured, the closed form and itself."""
 
 import itertools
+import tomllib
 
 import numpy as np
 import pytest
 from charged_runs import best, exported, predicted, program, samples, timing
+from conftest import REPOSITORY
 from published_ptrans import rows
 
 BITSTREAM = "520n_multi/ptrans_channels"
@@ -12,6 +14,7 @@ TRANSPOSE = ("bandwidth", "transpose", None)
 PUBLISHED = [row for row in rows() if (row.metric, row.transport) == ("calc_time", "channels")]
 MOST, MEDIAN = 0.15, 0.05  # by which the clock may differ from what was measured
 CLOSED = 0.05  # and from the closed form
+WORDS = 0.02  # and that where only the width of words differs
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
@@ -89,6 +92,19 @@ def test_clock_and_closed_form_agree(tmp_path, system, size, ranks, distribution
     found, parameters = clocked(tmp_path, system, size, ranks, *more)
     closed = predicted("ptrans", parameters, ranks, bitstream=BITSTREAM, transport="channels")
     assert found == pytest.approx(closed[TRANSPOSE], rel=CLOSED)
+
+
+DECLARED = tomllib.loads((REPOSITORY / "kernels" / "ptrans" / "kernel.toml").read_text())
+WIDTHS = DECLARED["parameters"]["channel_width"]["values"]
+
+
+@pytest.mark.parametrize("data_type", ["float", "double"])
+@pytest.mark.parametrize("width", WIDTHS)
+def test_words_of_all_widths_take_whole_cycles_of_a_link(tmp_path, system, width, data_type):
+    more = ("--data-type", data_type, "--channel-width", width)
+    found, parameters = clocked(tmp_path, system, 32768, 4, *more)
+    closed = predicted("ptrans", parameters, 4, bitstream=BITSTREAM, transport="channels")
+    assert found == pytest.approx(closed[TRANSPOSE], rel=WORDS)
 
 
 def test_the_memory_bounds_both_alike(tmp_path):

@@ -59,6 +59,18 @@ def link_bytes_per_second(network: Network):
     return network["links.bandwidth"] if width is None else width * clock
 
 
+def word_bytes_per_second(network: Network, word_bytes):
+    """One link, one direction, where kernels hand it words of so many bytes.
+
+    A link that kernels write to directly takes a word in whole cycles of its own, however narrow the word is;
+    others pack words, and go at their rate.
+    """
+    width, clock = words(network)
+    if width is None:
+        return link_bytes_per_second(network)
+    return word_bytes / np.ceil(word_bytes / width) * clock
+
+
 def hop_seconds(network: Network):
     """Of the first byte from one device to the next; packets also start and pass a switch."""
     if network.kind == DIRECT:

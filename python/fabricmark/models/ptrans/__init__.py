@@ -7,9 +7,9 @@ Meyer 2024, section 4.1.2: equations 4.5 and 4.6, and the peak over direct chann
   multiplies by the clock of the channel where it must divide.
   In a described system A is read whole, what belongs to others is sent while the host puts its blocks in
   order, and A is written whole, by memory that the driver knows.
-- Over direct channels: what the channels carry, i r 32 B 156.25 MHz, as long as the memory has three times
-  their bandwidth (eq. 4.6) and the kernels their clock; "channel_efficiency" and "start_seconds" of a
-  bitstream are fitted.
+- Over direct channels: what the channels carry, i r 32 B 156.25 MHz (of narrower words less, as each takes a
+  cycle), as long as the memory has three times their bandwidth (eq. 4.6) and the kernels their clock;
+  "channel_efficiency" and "start_seconds" of a bitstream are fitted.
 - CPU and GPU: the calibrated memory, through which A, B and C go once, and the steps of the way over the host
   for what a rank does not own itself; on a GPU both at the same time. Kernels and exchange reach the shares
   of these that short runs of them reached.
@@ -79,10 +79,11 @@ class Times:
 def channels_bytes_per_second(parameters: Mapping, board: Board, network: Network):
     """Most that goes over one device's channels, a replication each: r 32 B 156.25 MHz (section 4.1.2.2).
 
-    No faster than the kernels hand a channel its width each cycle.
+    Narrower words leave a part of each of the channel's cycles empty; no faster than the kernels hand over a
+    word each cycle.
     """
     width = parameters["channel_width"] * ELEMENT_BYTES[parameters["data_type"]]
-    one = np.minimum(_network.link_bytes_per_second(network), width * board["clock"])
+    one = np.minimum(_network.word_bytes_per_second(network, width), width * board["clock"])
     return np.minimum(parameters["replications"], network["links.count"]) * one
 
 
