@@ -134,6 +134,11 @@ class CascadeExecution final : public Execution {
   [[nodiscard]] double pass_bytes() const {
     return 2.0 * pass_words() * static_cast<double>(cascade_.cell_bytes) * PIPELINES;
   }
+  /// Cycles in which the memory brings a word, or takes one.
+  [[nodiscard]] double memory_interval() const {
+    const dataflow::DeviceCost& cost = board_.cost();
+    return std::max(1.0, cost.memory_seconds(pass_bytes()) * cost.clock_hz / pass_words());
+  }
   [[nodiscard]] PassTimes times() const {
     const dataflow::DeviceCost& cost = board_.cost();
     const double words = pass_words() / cost.clock_hz;
@@ -185,7 +190,8 @@ class CascadeExecution final : public Execution {
       compressed_->start(host, *between_.back(), *back, passes, fm_marked_word<PIPELINES>, marks_);
     }
     if (!is_first) return;
-    const dataflow::Start memory{.memory_bytes = pass_bytes()};
+    // Word by word: elements fill no faster than the memory brings their words.
+    const dataflow::Start memory{.interval = memory_interval()};
     device::Events after;
     for (unsigned int pass = 0; pass < passes; ++pass) {
       const std::size_t from = (current_ + pass) % 2;
