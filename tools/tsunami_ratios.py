@@ -5,7 +5,6 @@ ring of two emulated boards. Run it again when the codec or the program changes;
 """
 
 import json
-import re
 import tempfile
 from pathlib import Path
 
@@ -15,11 +14,12 @@ from fabricmark.systems import export
 
 BENCHMARK = "tsunami"
 OCEAN, SIDE, STEPS = "ocean", 512, 100
+METRIC = "compression_ratio"
 SYSTEM, TRANSPORT = "noctua1", "channels"
 
 
 def ratio_of_ring(predictor: str, pipelines: int) -> float:
-    """Of all bytes that the boards send each other, as the run's note has it."""
+    """Of all bytes that the boards send each other."""
     with tempfile.TemporaryDirectory() as folder:
         system, result = Path(folder) / "system.json", Path(folder) / "result.json"
         system.write_text(export.text(SYSTEM, "fitted"))
@@ -28,11 +28,8 @@ def ratio_of_ring(predictor: str, pipelines: int) -> float:
         build = ("--case", OCEAN, "--pipelines", pipelines, "--compression", predictor)
         once = ("--warmup", 0, "--repetitions", 1, "--json", result)
         started(paths.program(BENCHMARK), *words, *shape, *build, *once)
-        notes = " ".join(json.loads(result.read_text())["notes"])
-    found = re.search(r"emulated: ratio ([0-9.]+)", notes)
-    if found is None:
-        raise ValueError(f"no ratio among the notes: {notes}")
-    return float(found[1])
+        measured = json.loads(result.read_text())["measurements"]
+    return float(next(one["best"] for one in measured if one["name"] == METRIC))
 
 
 if __name__ == "__main__":

@@ -111,29 +111,54 @@ void LinkUse::add(const codec::Gain& pass) {
   cycles_in_order.push_back(pass.cycles_in_order());
 }
 
-std::string compression_note(runtime::Communicator& ranks, const Compression& how, const LinkUse& own,
-                             double clock_cycles) {
-  const bool has_bits = how.ratio == 0;
+namespace {
+
+/// Of all links.
+struct LinkBytes {
+  double cells = 0;  ///< as the kernels have them
+  double coded = 0;
+
+  [[nodiscard]] double ratio() const { return cells / coded; }
+};
+
+LinkBytes bytes_of_links(runtime::Communicator& ranks, const Compression& how, const LinkUse& own) {
   auto flits = static_cast<double>(own.flits);
   auto words = static_cast<double>(own.words);
-  double elastic = own.elastic_flits;
-  if (has_bits) {
+  if (how.has_bits()) {
     flits = ranks.all_reduce_sum(flits);
     words = ranks.all_reduce_sum(words);
-    elastic = ranks.all_reduce_max_number(elastic);
   }
-  const double of_law = of_fullest(ranks, own.cycles, has_bits);
-  const double in_order = of_fullest(ranks, own.cycles_in_order, has_bits);
-  const double bytes =
-      words * (has_bits ? static_cast<double>(how.form.cell_bytes() * how.form.lanes) : how.word_bytes);
-  const double coded = flits * static_cast<double>(how.flit_bytes());
+  const double word =
+      how.has_bits() ? static_cast<double>(how.form.cell_bytes() * how.form.lanes) : how.word_bytes;
+  return {words * word, flits * static_cast<double>(how.flit_bytes())};
+}
+
+}  // namespace
+
+runtime::DerivedMetric compression_metric(runtime::Communicator& ranks, const Compression& how,
+                                          const LinkUse& own) {
+  const double ratio = bytes_of_links(ranks, how, own).ratio();
+  return {.name = "compression_ratio",
+          .axes = {{"compression", how.name}},
+          .unit = "x",
+          .best = ratio,
+          .median = ratio,
+          .formula = "bytes of cells by those of the flits that carry them, over all links"};
+}
+
+std::string compression_note(runtime::Communicator& ranks, const Compression& how, const LinkUse& own,
+                             double clock_cycles) {
+  const LinkBytes bytes = bytes_of_links(ranks, how, own);
+  const double elastic = how.has_bits() ? ranks.all_reduce_max_number(own.elastic_flits) : own.elastic_flits;
+  const double of_law = of_fullest(ranks, own.cycles, how.has_bits());
+  const double in_order = of_fullest(ranks, own.cycles_in_order, how.has_bits());
   return fmt::format(
       "compression {}, {}: ratio {:.5g}, {:.0f} bytes over links as {:.0f}; the gain law has {:.6g} cycles "
       "of "
       "the fullest link for {} passes of {} words, {:.6g} in their order, the clock {:.6g} of all; a FIFO of "
       "{:.0f} flits would keep every word from waiting",
-      how.name, has_bits ? "emulated" : "as given", bytes / coded, bytes, coded, of_law, own.cycles.size(),
-      how.cells / how.form.lanes, in_order, clock_cycles, std::ceil(elastic));
+      how.name, how.has_bits() ? "emulated" : "as given", bytes.ratio(), bytes.cells, bytes.coded, of_law,
+      own.cycles.size(), how.cells / how.form.lanes, in_order, clock_cycles, std::ceil(elastic));
 }
 
 }  // namespace fabricmark::stencil

@@ -9,6 +9,7 @@
 #include "board/board.hpp"
 #include "codec/form.hpp"
 #include "codec/gain.hpp"
+#include "runtime/benchmark.hpp"
 #include "runtime/context.hpp"
 #include "stencil/cascade.hpp"
 #include "stencil/problem.hpp"
@@ -27,6 +28,8 @@ struct Compression {
   double kernel_hz = 0;     ///< of the cycles
 
   [[nodiscard]] std::size_t flit_bytes() const { return form.flit_bits / 8; }
+  /// Whether cells are compressed; else only time is asked for, with the ratio that was given.
+  [[nodiscard]] bool has_bits() const { return ratio == 0; }
   /// Whole flits of the first words of a frame, where there is a ratio.
   [[nodiscard]] std::uint64_t whole_flits(std::uint64_t words) const;
   /// And those that hold all bits of them.
@@ -52,6 +55,10 @@ struct LinkUse {
 
   void add(const codec::Gain& pass);
 };
+
+/// How much shorter compression made the bytes of all links. Only of cells that were compressed; collective.
+runtime::DerivedMetric compression_metric(runtime::Communicator& ranks, const Compression& how,
+                                          const LinkUse& own);
 
 /// What became of the bytes of all links, beside the cycles of the clock. Collective where there are bits.
 std::string compression_note(runtime::Communicator& ranks, const Compression& how, const LinkUse& own,

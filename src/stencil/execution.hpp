@@ -9,6 +9,7 @@
 
 #include "base/interface.hpp"
 #include "benchmarks/common/halo_sums.hpp"
+#include "runtime/benchmark.hpp"
 #include "runtime/context.hpp"
 #include "stencil/part.hpp"
 
@@ -32,6 +33,8 @@ class Execution : public Interface {
   [[nodiscard]] virtual std::int64_t state() const = 0;
   /// Of all halos so far; nothing where there are none.
   virtual common::HaloSums halo_sums() { return {}; }
+  /// Metrics of the run that no time makes.
+  [[nodiscard]] virtual std::vector<runtime::DerivedMetric> metrics() const { return {}; }
   /// What a reader of the result should know.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

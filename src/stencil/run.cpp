@@ -6,6 +6,7 @@
 #include <cmath>
 #include <iterator>
 #include <limits>
+#include <map>
 
 #include "base/error.hpp"
 #include "benchmarks/common/digest.hpp"
@@ -90,6 +91,10 @@ class GridBenchmark final : public runtime::Benchmark {
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     return step_metrics(context_, *application_, part_);
+  }
+  [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
+      const std::map<std::string, runtime::LapSeconds>& /*laps*/) const override {
+    return execution_->metrics();
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
 

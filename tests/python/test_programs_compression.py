@@ -45,6 +45,10 @@ def ratio_of(done):
     """Bytes of cells by those on links, as printed beside both."""
     said = note(done, r"compression \dd, emulated: ratio ([\d.]+), (\d+) bytes over links as (\d+); ")
     assert float(said[1]) == pytest.approx(int(said[2]) / int(said[3]), rel=1e-4)
+    (metric,) = (one for one in done.document["measurements"] if one["name"] == "compression_ratio")
+    assert (metric["unit"], metric["kind"], metric["better"]) == ("x", "emulated", "higher")
+    assert metric["best"] == metric["median"] == pytest.approx(int(said[2]) / int(said[3]), rel=1e-12)
+    assert metric["axes"] == {"compression": done.document["parameters"]["compression"]}
     return float(said[1])
 
 
@@ -225,6 +229,8 @@ def test_only_time_needs_a_ratio_and_says_it(program, boards):
     assert done.code == 0, done.errors
     said = note(done, r"compression 2d, as given: ratio ([\d.]+), (\d+) bytes over links as (\d+); ")
     assert float(said[1]) == pytest.approx(2.5, rel=0.01)
+    names = {one["name"] for one in done.document["measurements"]}
+    assert "cell_steps" in names and "compression_ratio" not in names  # it was given
 
 
 BAD = {

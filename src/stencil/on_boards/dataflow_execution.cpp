@@ -110,6 +110,10 @@ class CascadeExecution final : public Execution {
   std::optional<std::int64_t> trouble() override { return trouble_; }
   [[nodiscard]] std::int64_t state() const override { return state_; }
   common::HaloSums halo_sums() override { return marks_.sums(context_.ranks(), part_.cells()); }
+  [[nodiscard]] std::vector<runtime::DerivedMetric> metrics() const override {
+    if (!compression_ || !compression_->has_bits()) return {};
+    return {compression_metric(context_.ranks(), *compression_, compressed_->use())};
+  }
   [[nodiscard]] std::vector<std::string> notes() const override {
     std::vector<std::string> all{cascade_.note(), stalls_note(context_.ranks(), times())};
     if (compression_) {
