@@ -99,6 +99,7 @@ Json kernel_json(const KernelSpec& spec) {
                                       {"autorun", variant.autorun},
                                       {"tuned", Json::object()},
                                       {"tuned_at", Json::object()},
+                                      {"phases", variant.phases},
                                       {"costs", Json::object()}};
     for (const auto& [parameter, values] : variant.tuned_at) {
       for (const auto& [device_class, value] : values)

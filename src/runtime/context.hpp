@@ -48,6 +48,8 @@ class Context {
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
   [[nodiscard]] Communicator& ranks() const { return ranks_; }
   [[nodiscard]] const std::string& variant() const { return variant_.name; }
+  /// What modelled time of the variant's kernels goes to, in words: of the table `phases` of kernel.toml.
+  [[nodiscard]] const std::string& phase(const std::string& name) const { return variant_.phases.at(name); }
   /// The fault that the user plants: of results and messages, to be made by the benchmark or its transport.
   [[nodiscard]] const std::optional<Fault>& fault() const { return conditions_.fault; }
   /// The same where it is due: on this rank, in the repetition under way.

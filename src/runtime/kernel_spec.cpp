@@ -166,12 +166,22 @@ WorkGroupSpec read_work_group(const TomlReader& reader, const toml::table& table
   return spec;
 }
 
+std::map<std::string, std::string> read_phases(const TomlReader& reader, const toml::table& table,
+                                               const std::string& where) {
+  std::map<std::string, std::string> phases;
+  for (const auto& [key, unused] : table) {
+    const std::string name(key.str());
+    phases[name] = reader.text(table, name, where);
+  }
+  return phases;
+}
+
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(
       table,
       {"file", "entry_points", "replicated", "autorun", "style", "transports", "usual_on", "arguments",
-       "memory", "costs", "defaults", "over_fabric", "largest", "tuned", "tuned_at", "work_group"},
+       "memory", "costs", "phases", "defaults", "over_fabric", "largest", "tuned", "tuned_at", "work_group"},
       where);
   VariantSpec spec;
   spec.name = name;
@@ -200,6 +210,8 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
   } else if (table.contains("costs")) {
     read_costs(reader, reader.table(table, "costs", where), where, spec);
   }
+  if (table.contains("phases"))
+    spec.phases = read_phases(reader, reader.table(table, "phases", where), where + "phases.");
   if (table.contains("defaults")) spec.defaults = read_defaults(reader, table, "defaults", where);
   if (table.contains("over_fabric")) spec.over_fabric = read_defaults(reader, table, "over_fabric", where);
   if (table.contains("largest")) {

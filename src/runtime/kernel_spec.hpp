@@ -103,6 +103,8 @@ struct VariantSpec {
   /// Parameter -> device class -> values among which `fabricmark tune --kernels` looks for the fastest.
   std::map<std::string, std::map<std::string, std::vector<Value>>> tuned{};
   std::map<std::string, std::map<std::string, Value>> tuned_at{};  ///< what a run has that tries them
+  /// What its modelled time goes to, in words, by what host code and models call it.
+  std::map<std::string, std::string> phases{};
   WorkGroupSpec work_group;
 
   /// Kernels in HLS C++, compiled into the program: they run on an emulated fabric, and on no device.

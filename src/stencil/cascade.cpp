@@ -68,18 +68,19 @@ Cascade cascade_of(const runtime::Context& context, const Problem& problem) {
   return cascade;
 }
 
-std::string stalls_note(runtime::Communicator& ranks, const PassTimes& own) {
+std::string stalls_note(const runtime::Context& context, const PassTimes& own) {
+  runtime::Communicator& ranks = context.ranks();
   const double links = ranks.all_reduce_max_number(own.links);
   const double clock = ranks.all_reduce_max_number(own.clock);
   if (clock <= 0) return "no modelled time";
   const double memory = std::max(0.0, own.memory - links);  // the same words cannot be waited for twice
   const double start = std::max(0.0, clock - own.words - links - memory);
-  const auto percent = [clock](double seconds) { return 100 * seconds / clock; };
-  return fmt::format(
-      "of the modelled time {:.2f} % are a word a cycle; waited: {:.2f} % for links, {:.2f} % for the "
-      "memory, "
-      "{:.2f} % for the start of passes",
-      percent(own.words), percent(links), percent(memory), percent(start));
+  const auto share = [&](double seconds, const char* is, const char* phase) {
+    return fmt::format("{:.2f} % {} {}", 100 * seconds / clock, is, context.phase(phase));
+  };
+  return fmt::format("of the modelled time {}; waited: {}, {}, {}", share(own.words, "are", "words"),
+                     share(links, "for", "links"), share(memory, "for", "memory"),
+                     share(start, "for", "start"));
 }
 
 network::Topology ring_of(int boards) {

@@ -36,9 +36,9 @@ struct PassTimes {
   double memory = 0;  ///< that the memory alone takes beyond a cycle a word
 };
 
-/// Shares of the modelled time by cause: the rest is the start of pipelines and links in each pass.
-/// Collective.
-std::string stalls_note(runtime::Communicator& ranks, const PassTimes& own);
+/// Shares of the modelled time by phase of kernel.toml: the rest is the start of pipelines and links in each
+/// pass. Collective.
+std::string stalls_note(const runtime::Context& context, const PassTimes& own);
 
 Cascade cascade_of(const runtime::Context& context, const Problem& problem);
 /// A cable from each board to the next one.

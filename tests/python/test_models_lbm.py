@@ -101,6 +101,22 @@ def test_a_compression_is_that_of_the_parameters_and_needs_a_ratio():
         assert made(1, compression="1d", **missing).stall == 0  # no link
 
 
+WORDS = {"words": "a", "links": "b", "memory": "c", "start": "d"}
+
+
+def test_phases_are_the_time_of_all_passes_and_name_what_is_least():
+    made = Cascade(2, 3, 4, 200e6, 40, 470, FLOW, 15e9, 12e9, 40)
+    steps = 5 * 12
+    spent = _cascade.phases(made, {"steps": steps - 1}, WORDS)  # the last pass is one, too
+    assert list(spent) == ["a", "b", "d"]
+    assert sum(spent.values()) == pytest.approx(steps * FLOW / made.rate)
+    assert spent["a"] == pytest.approx(5 * FLOW / 2 / 200e6)
+    assert spent["b"] == pytest.approx(spent["a"] * (16e9 / 12e9 - 1))
+    slow = replace(made, memory=6e9)
+    assert list(_cascade.phases(slow, {}, WORDS)) == ["a", "c", "d"]
+    assert list(_cascade.phases(replace(made, memory=16e9, boards=1), {}, WORDS)) == ["a", "d"]
+
+
 def test_a_compressor_that_makes_too_little_is_what_is_waited_for():
     made = Cascade(4, 1, 2, 175e6, 40, 470, FLOW, 40e9, 20e9, ratio=2, codec_cycles=20, codec_bytes=64)
     assert made.stall == pytest.approx(1 - 2 * 64 * 175e6 / 28e9) and made.bottleneck == COMPRESSORS

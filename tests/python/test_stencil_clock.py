@@ -6,6 +6,7 @@ import json
 import pytest
 from charged_runs import bitstream_of
 from fabricmark import systems
+from fabricmark.base import kernels
 from fabricmark.models import _cascade
 from fabricmark.systems import export
 from shallow_water_runs import note
@@ -98,9 +99,17 @@ def compare(tmp_path_factory, bitstream, grid, system, boards, more=(), apart=0.
 
 
 def check_causes(done, made, seconds):
-    """What the run says that it waited for, beside the equation's stall."""
-    said = note(done, "time (.*) % are a word .*: (.*) % for links, (.*) % for the memory, (.*) % for the st")
+    """What the run says that it waited for, in the words of predictions, beside the equation's stall."""
+    benchmark = done.document["run"]["benchmark"]
+    named = kernels.kernel(benchmark).variants["dataflow"]["phases"]
+    shares = {"words": " % are ", "links": " % for ", "memory": " % for ", "start": " % for "}
+    said = note(done, "time " + "[^0-9]*".join(f"([0-9.]+){of}{named[name]}" for name, of in shares.items()))
     words, links, memory, start = map(float, said.groups())
+    spent = _cascade.phases(made, {}, named)
+    assert sum(spent.values()) == pytest.approx(made.words * made.hz**-1 / made.share)
+    for share, name in ((words, "words"), (links + memory, "links")):
+        cycles = made.waited[name] + (made.waited["memory"] if name == "links" else 0)
+        assert share == pytest.approx(100 * float(cycles) / made.hz / seconds, abs=3)
     assert words + links + memory + start == pytest.approx(100, abs=0.1)
     of_words = 100 * made.words / made.hz / seconds
     waited = of_words * made.stall / (1 - made.stall)

@@ -92,6 +92,20 @@ class Cascade:
         return 1 - np.minimum(self.needed, least) / self.needed
 
     @property
+    def waited(self) -> dict[str, Number]:
+        """Cycles of a pass by phase, as kernel.toml calls them: a word a cycle, those in which pipelines wait
+        for cells, where the least supply counts, and those in which they fill.
+        """
+        waits = self.words * self.stall / (1 - self.stall)
+        by_memory = self.memory <= reduce(np.minimum, self.supplies.values())
+        return {
+            "words": self.words,
+            "links": np.where(by_memory, 0.0, waits),
+            "memory": np.where(by_memory, waits, 0.0),
+            "start": self.latency / (1 - self.stall),
+        }
+
+    @property
     def words(self) -> Number:
         """Of the stream: C."""
         return -(-self.cells // self.pipelines)
@@ -226,19 +240,27 @@ def linked(one: Cascade, network: Network | None, bitstream: Bitstream | None) -
     return replace(one, link=link, link_cycles=cycles)
 
 
+def phases(one: Cascade, parameters: Mapping, words: Mapping[str, str]) -> dict[str, float]:
+    """Seconds of all passes of a run's steps by phase, in the words of kernel.toml."""
+    passes = ceil(parameters.get("steps", 1) / (one.cascaded * one.boards))
+    spent = {words[name]: passes * float(cycles) / one.hz for name, cycles in one.waited.items()}
+    return {name: seconds for name, seconds in spent.items() if seconds}
+
+
 def predict(
     parameters: Mapping, cells: float, board: Board, boards: int, flops: float,
-    network: Network | None, bitstream: Bitstream | None,
+    network: Network | None, bitstream: Bitstream | None, words: Mapping[str, str],
 ) -> list[Prediction]:  # fmt: skip
     """Cell steps a second and what they are in GFLOP/s by the project's own count of a cell's operations,
     `flops`, and by that of the design's authors; the share of the peak, of cycles without cells, and the
-    parallel efficiency.
+    parallel efficiency. `words`: the table `phases` of kernel.toml.
     """
     one = of_design(parameters, cells, boards, board, network, bitstream)
+    spent = phases(one, parameters, words)
     about = f"eq. 3.8, {boards} x {one.cascaded} steps behind each other, {one.pipelines} cells a cycle"
 
     def rate(name: str, axes: Mapping, unit: str, scale: float) -> Prediction:
-        return Prediction(name, axes, scale * one.rate, unit, scale * one.peak, one.bottleneck, about)
+        return Prediction(name, axes, scale * one.rate, unit, scale * one.peak, one.bottleneck, about, spent)
 
     def percent(name: str, axes: Mapping, share: float) -> Prediction:
         return Prediction(name, axes, 100 * share, "%", None, one.bottleneck, about)

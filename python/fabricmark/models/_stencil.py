@@ -10,6 +10,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
+from fabricmark.base import kernels
 from fabricmark.models import Board, Prediction, Traits, _cascade, _roofline
 from fabricmark.models._kernel_time import kernel_time
 from fabricmark.models._measured import Run
@@ -95,7 +96,8 @@ class Stencil:
             )
         if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
             cells = parameters["columns"] * parameters["rows"]
-            return _cascade.predict(parameters, cells, board, ranks, self.flops, network, bitstream)
+            words = kernels.kernel(self.benchmark).variants["dataflow"]["phases"]
+            return _cascade.predict(parameters, cells, board, ranks, self.flops, network, bitstream, words)
         if board.device_class == "fpga":
             return self.of_base(parameters, board, ranks)
         own = self.work(parameters, ranks)

@@ -115,7 +115,7 @@ class CascadeExecution final : public Execution {
     return {compression_metric(context_.ranks(), *compression_, compressed_->use())};
   }
   [[nodiscard]] std::vector<std::string> notes() const override {
-    std::vector<std::string> all{cascade_.note(), stalls_note(context_.ranks(), times())};
+    std::vector<std::string> all{cascade_.note(), stalls_note(context_, times())};
     if (compression_) {
       const double cycles = clock_seconds_ * compression_->kernel_hz;
       all.push_back(compression_note(context_.ranks(), *compression_, compressed_->use(), cycles));
