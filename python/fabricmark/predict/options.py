@@ -111,7 +111,7 @@ def settings(words: Sequence[str]) -> dict[str, str]:
 def duration(text: str) -> float:
     """A time [s]. Raises FabricmarkError (2)."""
     try:
-        return sourced_value.parse(text, "seconds")
+        return quantities.parse(text, "seconds")
     except ValueError as error:
         raise FabricmarkError(f"--budget {text}: {error}", "write for example 10min") from error
 
