@@ -290,6 +290,27 @@ def test_the_document_has_all_of_the_front(run):
     assert found["fitting"] < found["designs"] and all(one["next"] for one in found["found"])
 
 
+def test_packets_over_switches_fit_into_a_frame():
+    """1056 B with the header's flit: 128 data flits of 32 B, which waste less, are no frame."""
+    answer = explored("lbm", FLOW, [1, 2], "leaf_spine")
+    refused = np.broadcast_to(answer.exploration.refused["frame"], answer.exploration.space.shape)
+    packets = {
+        str(one).split(",")[0] for one in np.array(answer.exploration.space.links)[refused[1, 0, 0, 0, 0]]
+    }
+    assert packets == {"D 64", "D 128"} and not refused[0].any()
+    assert not any(one.startswith("D 128") for one in (str(found.values["link"]) for found in answer.found))
+    ring = explored("lbm", FLOW, [2]).exploration
+    assert not np.any(ring.refused["frame"])
+
+
+def test_compressed_words_have_no_gaps_on_links_of_whole_flits():
+    """Two cells of 40 B take three flits of 32 B as they are."""
+    answer = explored("lbm", FLOW, [2], "leaf_spine", pipelines=2)
+    (link,) = (one for one in answer.exploration.space.links if str(one).startswith("D 32, RX 1024"))
+    plain, packed = (link.bandwidth_of(2, 2, packed=packed) for packed in (False, True))
+    assert plain == pytest.approx(packed * 80 / 96)
+
+
 @pytest.mark.programs
 def test_the_clock_confirms_designs_and_finds_a_wrong_depth(monkeypatch):
     answer = explored("lbm", Problem(240, 60, 8), [2], cascaded=5)

@@ -107,7 +107,10 @@ class Exploration:
             ),
             self.problem.cells,
             self.board["memory.bank_bandwidth"],
-            space.over(("boards", "pipelines", "link"), lambda m, n, link: link.bandwidth_of(m, n)),
+            space.over(
+                ("boards", "pipelines", "compression", "link"),
+                lambda m, n, name, link: link.bandwidth_of(m, n, packed=name != NONE),
+            ),
             space.over(("boards", "link"), lambda m, link: link.cycles_of(m)),
             space.over(("pipelines", "compression"), lambda n, name: space.ratios.get((name, n), 1.0)),
             space.over(("compression",), lambda name: element.codec_cycles * (name != NONE)),
@@ -145,6 +148,7 @@ class Exploration:
         }
         several = space.along("boards", space.boards) > 1
         found["ports"] = several & (space.along("link", [one.ports_short for one in space.links]) > 0)
+        found["frame"] = several & (space.along("link", [one.is_too_long for one in space.links]) > 0)
         short = space.over(("boards", "link"), lambda m, one: one.is_short(m))
         found["receive depth"] = several & (short > 0)
         missing = space.over(

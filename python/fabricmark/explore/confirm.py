@@ -17,8 +17,9 @@ from typing import Any
 from fabricmark import results
 from fabricmark.base import ended, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.explore.cascades import AXES
 from fabricmark.explore.stencils import Answer, Found
-from fabricmark.models._cascade import ALONG_X
+from fabricmark.models._cascade import ALONG_X, NO_COMPRESSION
 from fabricmark.models.machine import DIRECT
 from fabricmark.systems import export
 
@@ -61,11 +62,21 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
         words = ["--timing-only", "--system", system, "--bitstream-id", answer.built[0]]
         words += ["--ranks", int(made.boards), "--columns", across, "--rows", along, "--steps", int(steps)]
         words += ["--repetitions", 1, "--warmup", 0, "--row-cells", max(across, 1), "--json", result]
+        words += _compression(answer, one)
         found = measurements([str(paths.program(answer.asked.benchmark)), *map(str, words)], result)
     rate = next(row["best"] for row in found if row["name"] == "cell_steps") * MEGA
     equation = problem.cells * steps / made.rate + of.launch
     label = f"{int(made.boards)} x ({int(made.pipelines)}, {int(made.cascaded)})"
     return Confirmed(label, float(equation), float(problem.cells * steps / rate), "s")
+
+
+def _compression(answer: Answer, one: Found) -> list[Any]:
+    """Options of the program, over switches; direct links are as much faster instead."""
+    made, network = answer.exploration.one(one.place), answer.system.networks.get(answer.transport)
+    if made.boards == 1 or network is None or network.kind == DIRECT:
+        return []
+    name = one.values["compression"]
+    return [] if name == NO_COMPRESSION else ["--compression", name, "--compression-ratio", made.ratio]
 
 
 def _document(answer: Answer, one: Found) -> dict[str, Any]:
@@ -77,12 +88,17 @@ def _document(answer: Answer, one: Found) -> dict[str, Any]:
     network = answer.system.networks.get(answer.transport)
     if made.boards > 1 and network is not None:
         links = next(row for row in said["networks"] if row["id"] == kind["networks"][answer.transport])
-        _set(links, "link_bytes_per_second", made.ratio * made.link)
         if network.kind == DIRECT:
+            _set(links, "link_bytes_per_second", made.ratio * made.link)
             _set(links, "latency_seconds", (made.link_cycles + made.codec_cycles) / made.hz)
             _set(links, "start_seconds", 0.0)
             links["values"].pop("width_bytes", None)  # the rate of long streams is what was asked for
             links["values"].pop("clock_hz", None)
+        else:
+            link = answer.exploration.space.links[one.place[AXES.index("link")]]
+            _set(links, "flow_packet_flits", link.packet)
+            _set(links, "flow_receive_flits", link.depth)
+            _set(links, "flow_update_flits", link.law(int(made.boards)).credit_interval)
     design = next(row for row in said["bitstreams"] if row["id"] == answer.built[0])
     design["parameters"] = {
         **design["parameters"], "pipelines": int(made.pipelines), "cascaded": int(made.cascaded)

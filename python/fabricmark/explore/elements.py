@@ -39,6 +39,9 @@ FAMILIES = {INTEL: "intel_alm"}
 OTHER_FAMILY = "xcup"
 
 
+FRAME = ("frame", "links.width")
+
+
 @dataclass(frozen=True)
 class Links:
     """Links of a board with packets of so many flits and receive buffers so deep.
@@ -93,31 +96,39 @@ class Links:
         return self.network is not None and self.depth < self.law(boards).depth_for_full_rate
 
     @property
+    def is_too_long(self) -> bool:
+        """Whether a packet with its header does not fit into a frame, over networks that have frames."""
+        frame, width = (None if self.network is None else self.network.get(key) for key in FRAME)
+        return bool(frame and width and (self.packet + 1) * width > frame)
+
+    @property
     def ports_short(self) -> int:
         """Ports that a board has less than its links need."""
         wanted = 0 if self.network is None else int(self.network.get("links.count") or 1)
         return 0 if self.ports is None else max(wanted - int(self.ports), 0)
 
     @cached_property
-    def _made(self) -> dict[tuple[int, int], tuple[float, float]]:
+    def _made(self) -> dict[tuple[int, int, bool], tuple[float, float]]:
         return {}
 
-    def _of_network(self, boards: int, pipelines: int) -> tuple[float, float]:
-        """(B_link [B/s], D_link [cycles]) of the design's or the network's figures, for so many boards."""
-        place = (pipelines, self.latency(boards))
+    def _of_network(self, boards: int, pipelines: int, *, packed: bool = False) -> tuple[float, float]:
+        """(B_link [B/s], D_link [cycles]) of the design's or the network's figures, for so many boards.
+        Words that are `packed`, as compression makes them, have no gaps between them."""
+        place = (pipelines, self.latency(boards), packed)
         if place not in self._made:
             one = Cascade(pipelines, 1, max(boards, ENDS), self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
+            one = replace(one, codec_cycles=float(packed))  # any: what it takes is not the link's
             one = _cascade.linked(one, self.network, self.bitstream)
             self._made[place] = (float(one.link), float(one.link_cycles))
         return self._made[place]
 
-    def bandwidth_of(self, boards: int, pipelines: int) -> float:
+    def bandwidth_of(self, boards: int, pipelines: int, *, packed: bool = False) -> float:
         """B_link [B/s]: the known one, of which packets of another length leave another share."""
         if boards == 1 or self.network is None:
             return np.inf
         known = efficiency(self.usual.packet, self.usual.overhead)
         share = efficiency(self.packet, self.usual.overhead) / known
-        return self._of_network(boards, pipelines)[0] * share
+        return self._of_network(boards, pipelines, packed=packed)[0] * share
 
     def cycles_of(self, boards: int) -> float:
         """D_link [cycles]: a packet is stored whole before it leaves (eq. 2.2)."""
