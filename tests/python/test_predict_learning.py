@@ -1,5 +1,6 @@
 """Predictions that learn from rows: the posterior, rows that cannot be right, foreign machines, next runs."""
 
+import csv
 import random
 from dataclasses import replace
 from functools import cache
@@ -7,6 +8,7 @@ from math import log
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.predict import calibrated, next_run, points
 from fabricmark.predict.points import Case, uncertain
@@ -223,3 +225,16 @@ def test_next_runs_narrow_more_than_others():
     assert narrowed >= 1.3 * np.mean(others)
     lines = next_run.lines(case, [], 3, 60.0)
     assert "fabricmark run hpl --system noctua1 --transport channels" in lines[1]
+
+
+def test_rows_of_validate_have_their_intervals(place, tmp_path):
+    file = tmp_path / "rows.csv"
+    done = place.run("validate", "--by", "devices", "--csv", file, FABRICMARK_ROOT=str(REPOSITORY))
+    assert done.returncode == 0, done.stderr
+    rows = list(csv.DictReader(file.read_text().splitlines()))
+    known = [row for row in rows if row["half_width"]]
+    within = sum(float(row["left_out_error"]) <= float(row["half_width"]) for row in known) / len(known)
+    assert f"coverage {100 * within:.1f} %" in done.stdout
+    table = [line.split() for line in done.stdout.splitlines()]
+    count = len(rows) - len(known)
+    assert sum(int(line[12]) for line in table if line[:1] in (["1"], ["2"], ["4"], ["16"])) == count

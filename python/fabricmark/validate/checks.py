@@ -7,10 +7,11 @@ from dataclasses import fields, replace
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import residuals
 from fabricmark.validate.outcomes import Outcome, Predictor
-from fabricmark.validate.residuals import Asked, Interval, Intervals, is_copy
+from fabricmark.validate.residuals import Asked, Coverage, Interval, Intervals, is_copy
 from fabricmark.validate.runs import NotPredicted
 
 Numbered = tuple[int, PublishedValue]
+Pairs = Sequence[tuple[float, Interval]]
 
 
 def once(rows: Sequence[Numbered]) -> tuple[list[Numbered], list[str]]:
@@ -74,6 +75,14 @@ def with_intervals(
         key = (row.benchmark, row.system, row.transport, row.devices, round(size), row.metric, row.source)
         pairs.append((left_out.get(key, one.error), intervals.of(asked, leave_out=True)))
     return pairs
+
+
+def coverage_of(found: Sequence[Outcome], pairs: Pairs, columns: Sequence[str]) -> dict[tuple, Coverage]:
+    """How many of each group of rows that have the same in these columns are within their interval."""
+    members: dict[tuple, list[tuple[float, Interval]]] = {}
+    for outcome, pair in zip(found, pairs, strict=True):
+        members.setdefault(tuple(getattr(outcome.row, column) for column in columns), []).append(pair)
+    return {key: residuals.coverage(own) for key, own in members.items()}
 
 
 def _key(one: residuals.Residual) -> tuple:

@@ -28,7 +28,8 @@ from fabricmark.validate import (
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
     "line", "benchmark", "system", "board", "transport", "devices", "nodes", "matrix_width_printed", "metric",
-    "message_bytes", "measured", "predicted", "unit", "error", "bottleneck", "reason",
+    "message_bytes", "measured", "predicted", "unit", "error", "left_out_error", "half_width", "bottleneck",
+    "reason",
 )  # fmt: skip
 
 
@@ -67,11 +68,12 @@ def validate(
     if total is None:
         name = data or "the published file"
         raise FabricmarkError(f"{name} has no row with the role test", "give rows to predict the role test")
+    pairs = told.pairs if told else checks.with_intervals(found, predictor, profile)
     if csv_file is not None:
-        paths.write_atomically(csv_file, table_csv(found))
+        paths.write_atomically(csv_file, table_csv(found, pairs))
         if paths.is_standard_output(csv_file):  # nobody would see what takes seconds more
             return
-    _show(found, columns)
+    _show(found, pairs, columns)
     for line in (checks.of_inputs(rows), *repeated, *(learned.lines if learned else ())):
         if line:
             print(printable(line))
@@ -80,7 +82,6 @@ def validate(
         print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
-    pairs = told.pairs if told else checks.with_intervals(found, predictor, profile)
     certain = residuals.coverage(pairs)
     if data is None:
         _show_left_out(pairs)
@@ -103,17 +104,21 @@ def _percents(errors: distribution.Spread) -> str:
     return f"median {percent(errors.median, digits=1)} p90 {percent(errors.p90, digits=1)}"
 
 
-def _show(found: list[outcomes.Outcome], by: list[str]) -> None:
+def _show(found: list[outcomes.Outcome], pairs: checks.Pairs, by: list[str]) -> None:
     out = terminal.console()
     terminal.title(out, ["Relative error of the predictions"])
     columns = [Column(name, key=True) for name in by]
     columns += terminal.numbers("rows", "median", "p90", "largest", "rival median", "rival p90")
+    columns += terminal.numbers("without ±", "covered", "±")
+    certain = checks.coverage_of(found, pairs, by)
     rivals = rival.outcomes(found)
     naive = distribution.grouped(rivals, by)
     rows = []
     for key, errors in distribution.grouped(found, by).items():
         shares = (errors.median, errors.p90, errors.largest, naive[key].median, naive[key].p90)
-        rows.append([*map(str, key), str(errors.rows), *(percent(share, digits=1) for share in shares)])
+        bar = certain[key]
+        bars = (str(bar.unvalidated), percent(bar.share), percent(bar.half_width, digits=1))
+        rows.append([*map(str, key), str(errors.rows), *(percent(one, digits=1) for one in shares), *bars])
     terminal.show(out, columns, rows)
 
 
@@ -159,15 +164,18 @@ def _show_printed(profile: str) -> None:
         print(f"judged apart: {count} figures of applications or micro-benchmarks, `{command}`")
 
 
-def table_csv(found: list[outcomes.Outcome]) -> str:
-    """Every row beside its prediction, in the unit of the row."""
+def table_csv(found: list[outcomes.Outcome], pairs: checks.Pairs) -> str:
+    """Every row beside its prediction, in the unit of the row; its error when it is left out of the fit, and
+    the half-width of the 90 % interval for that."""
     rows: list[Sequence[object]] = [CSV_COLUMNS]
-    for one in found:
+    for one, (left_out, bar) in zip(found, pairs, strict=True):
         known = {
             "line": one.line,
             "measured": f"{one.row.value:.6g}",
             "predicted": "" if one.predicted is None else f"{one.predicted:.6g}",
             "error": f"{one.error:.4f}",
+            "left_out_error": f"{abs(left_out):.4f}",
+            "half_width": "" if bar.half_width is None else f"{bar.half_width:.4f}",
             "bottleneck": one.bottleneck,
             "reason": one.reason,
         }
