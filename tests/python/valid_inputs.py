@@ -15,7 +15,8 @@ from fabricmark.systems import choice
 # Options of predict that are drawn each by itself; the others belong to the place that is asked about.
 PLACE = {"name", "system", "devices", "transport", "board", "bitstream_id"}
 NOT_OF_TIMING = ("ranks", "min-time", "max-time")  # nothing is measured: --timing-only excludes them
-ELSEWHERE = {"from_files", "plot_file"}  # need files of results, and seconds to draw
+# Need files of results or rows, seconds to draw or to try runs.
+ELSEWHERE = {"from_files", "plot_file", "calibrate", "next_run", "budget"}
 UNITS = {
     "bytes_per_second": ("GB/s", 1e9), "seconds": ("us", 1e-6), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0),
     "flops_per_second": ("GFLOP/s", 1e9),
