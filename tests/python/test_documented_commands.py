@@ -92,7 +92,7 @@ IN_SHELL = 10
 def clone(tmp_path_factory):
     """A folder that looks like a clone in which `make run` has run; (folder, environment)."""
     folder = tmp_path_factory.mktemp("clone")
-    for name in ("build", "kernels", "systems", "data", "rtl", "src"):
+    for name in ("build", "kernels", "systems", "data", "rtl", "src", "docs"):
         if (REPOSITORY / name).exists():
             (folder / name).symlink_to(REPOSITORY / name)
     script(folder / ".venv/bin/fabricmark", "from fabricmark.cli import app; app(prog_name='fabricmark')")
