@@ -16,7 +16,7 @@ from fabricmark.base import paths
 from fabricmark.base.terminal import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
-from fabricmark.validate import fit_view, likeness, residuals, rival, scored, splits, tables, texts
+from fabricmark.validate import fit_view, intervals, likeness, residuals, rival, scored, splits, tables, texts
 from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
@@ -133,7 +133,7 @@ def errors_table(found) -> str:
 
 def coverage_table(known) -> str:
     """Each benchmark and transport: rows, how many an interval has, and what it covers."""
-    pairs = residuals.left_out(known)
+    pairs = intervals.left_out(known)
     kinds = sorted({(one.benchmark, one.transport) for one, _ in pairs})
     rows = [
         [*kind, *covered([pair for pair in pairs if (pair[0].benchmark, pair[0].transport) == kind])]
@@ -153,7 +153,7 @@ def coverage_table(known) -> str:
 
 
 def covered(pairs) -> list[str]:
-    found = residuals.coverage([(one.error, interval) for one, interval in pairs])
+    found = intervals.coverage([(one.error, interval) for one, interval in pairs])
     shares = [percent(share, digits=1) for share in (found.share, found.half_width, found.error)]
     return [str(found.rows), str(found.rows - found.unvalidated), *shares]
 

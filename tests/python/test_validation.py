@@ -145,14 +145,15 @@ def test_every_row_is_written(place, written):
 
 
 def test_coverage_of_given_rows(place, written):
-    """A row that is far off is outside of its interval; one without an interval is neither in nor out."""
+    """A row that is far off is outside of its interval, of a benchmark with few rows, too."""
     row = "hpl,noctua1,520n,channels,4,2,test,24576,,512,5,float,lu_gflops,,{},GFLOP/s,made up"
     for value, share in ((3300, "100.0 %"), (2000, "0.0 %")):
         done = validated(place, "--data", written(row.format(value)))
         assert done.stdout.splitlines()[-1].endswith(f"coverage {share} rows 1")
-    fft = "fft,noctua1,520n,none,4,2,test,,,,2,float,fft_gflops,,960,GFLOP/s,made up"
-    done = validated(place, "--data", written(fft))
-    assert done.stdout.splitlines()[-1].endswith("coverage - rows 1")
+    fft = "fft,noctua1,520n,none,4,2,test,,,,2,float,fft_gflops,,{},GFLOP/s,made up"
+    for value, share in ((960, "100.0 %"), (500, "0.0 %")):
+        done = validated(place, "--data", written(fft.format(value)))
+        assert done.stdout.splitlines()[-1].endswith(f"coverage {share} rows 1")
 
 
 def test_rows_that_repeat_others_or_are_beyond_their_system(place, written):

@@ -1,5 +1,5 @@
 """One point after the other: parameters, board, network and bitstream for the model, what it predicts, and
-how sure that is: the error bar, or why there is none (validate/residuals.py).
+how sure that is: the error bar, or why there is none (validate/intervals.py).
 
 Parameters come from --set and --sweep, else from the system's bitstream, else from kernel.toml's defaults for
 the class of the system's device, as the programs resolve them (base/kernels.py). Values of the system itself
@@ -482,20 +482,20 @@ def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str)
 
 
 def _earned(request: PredictionRequest, points: Sequence[Point], published: Published) -> Certainty:
-    from fabricmark.validate import residuals  # imported here: a refusal shall not wait for it
+    from fabricmark.validate import intervals  # imported here: a refusal shall not wait for it
 
-    found = residuals.error_bars(request.benchmark, request.transport, request.profile)
-    intervals = {}
+    found = intervals.error_bars(request.benchmark, request.transport, request.profile)
+    bars: dict = {}
 
     def of_prediction(point: Point, prediction: Prediction) -> float | None:
         asked = _asked(request, point, prediction, published)
         if asked is None:
             return None
-        intervals[asked] = found.of(asked)
-        return intervals[asked].half_width
+        bars[asked] = found.of(asked)
+        return bars[asked].half_width
 
     shown = [of_prediction(point, point.headline) for point in points]
-    first = next(iter(intervals.values()), None)
+    first = next(iter(bars.values()), None)
     if first is None or all(width is None for width in shown):
         return unvalidated(first.reason if first is not None else "no published value is of this metric")
     about = f"{request.benchmark}{transports.over(request.transport)}"
@@ -518,18 +518,22 @@ def size_of(request: PredictionRequest, point: Point, prediction: Prediction) ->
 
 def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own: Published):
     """What an interval is asked for; None for a metric that no published value is of."""
-    from fabricmark.validate import residuals
+    from fabricmark.validate import intervals, residuals
 
     operation = prediction.axes.get("operation")
-    of_rows = any(
-        name == prediction.name and wanted in (None, operation) for name, wanted in own.metrics.values()
-    )
-    of_tables = any(
-        one.name == prediction.name and one.axes.get("operation") == operation for one in own.printed.values()
-    )
+    of_rows = [
+        metric
+        for metric, (name, wanted) in own.metrics.items()
+        if name == prediction.name and wanted in (None, operation)
+    ]
+    of_tables = [
+        metric
+        for metric, one in own.printed.items()
+        if one.name == prediction.name and one.axes.get("operation") == operation
+    ]
     if not of_rows and not of_tables:
         return None
-    return residuals.Asked(
+    return intervals.Asked(
         request.benchmark, request.system.name, request.system.board_id, request.transport, point.devices,
-        size_of(request, point, prediction), operation in residuals.COPIES,
+        size_of(request, point, prediction), operation in residuals.COPIES, [*of_rows, *of_tables][0],
     )  # fmt: skip

@@ -12,10 +12,10 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import learned, observed, outcomes
+from fabricmark.validate.intervals import Interval
 from fabricmark.validate.learned import Learned, Wrong
 from fabricmark.validate.observed import Observed
 from fabricmark.validate.outcomes import Load, Outcome, Predictor
-from fabricmark.validate.residuals import Interval
 
 SHOWN = 6  # of what moved
 LEAST_SHOWN = 0.01  # of a value

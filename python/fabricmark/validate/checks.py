@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from dataclasses import fields, replace
 
 from fabricmark.results.published import PublishedValue
-from fabricmark.validate import residuals
+from fabricmark.validate import intervals, residuals
+from fabricmark.validate.intervals import Asked, Coverage, Interval, Intervals
 from fabricmark.validate.outcomes import Outcome, Predictor
-from fabricmark.validate.residuals import Asked, Coverage, Interval, Intervals, is_copy
 from fabricmark.validate.runs import NotPredicted
 
 Numbered = tuple[int, PublishedValue]
@@ -65,15 +65,15 @@ def with_intervals(
     is_fitted = profile == "fitted"
     known = residuals.load() if is_fitted else tuple(residuals.plain(found, predictor))
     left_out = {_key(one): one.error for one in known}
-    intervals = Intervals(known)
+    certain = Intervals(known)
     pairs = []
     for one in found:
         row = one.row
         size = residuals.of_row(row, predictor)
         about = (row.benchmark, row.system, row.board, row.transport, row.devices, size)
-        asked = Asked(*about, is_copy(row.benchmark, row.metric))
+        asked = Asked(*about, residuals.is_copy(row.benchmark, row.metric), row.metric)
         key = (row.benchmark, row.system, row.transport, row.devices, round(size), row.metric, row.source)
-        pairs.append((left_out.get(key, one.error), intervals.of(asked, leave_out=True)))
+        pairs.append((left_out.get(key, one.error), certain.of(asked, leave_out=True)))
     return pairs
 
 
@@ -82,7 +82,7 @@ def coverage_of(found: Sequence[Outcome], pairs: Pairs, columns: Sequence[str]) 
     members: dict[tuple, list[tuple[float, Interval]]] = {}
     for outcome, pair in zip(found, pairs, strict=True):
         members.setdefault(tuple(getattr(outcome.row, column) for column in columns), []).append(pair)
-    return {key: residuals.coverage(own) for key, own in members.items()}
+    return {key: intervals.coverage(own) for key, own in members.items()}
 
 
 def _key(one: residuals.Residual) -> tuple:

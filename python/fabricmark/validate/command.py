@@ -16,8 +16,8 @@ from fabricmark.validate import (
     checks,
     distribution,
     fit_view,
+    intervals,
     outcomes,
-    residuals,
     rival,
     scored,
     tables,
@@ -82,7 +82,7 @@ def validate(
         print(f"{bar.name}: {_percents(errors)}; bar {percent(bar.median)}, {percent(bar.p90)}: {verdict}")
     for line in distribution.unpredicted(found):
         print(f"not predicted, counts as 100 %: {printable(line)}")
-    certain = residuals.coverage(pairs)
+    certain = intervals.coverage(pairs)
     if data is None:
         _show_left_out(pairs)
         _show_printed(profile)
@@ -122,10 +122,10 @@ def _show(found: list[outcomes.Outcome], pairs: checks.Pairs, by: list[str]) -> 
     terminal.show(out, columns, rows)
 
 
-def _show_left_out(pairs: list[tuple[float, residuals.Interval]]) -> None:
+def _show_left_out(pairs: list[tuple[float, intervals.Interval]]) -> None:
     """A line for the rows when each was left out of the fit, with its group."""
     median, high = np.percentile([abs(error) for error, _ in pairs], (50, distribution.HIGH))
-    certain = residuals.coverage(pairs)
+    certain = intervals.coverage(pairs)
     print(
         f"left out by groups: median {percent(median, digits=1)} p90 {percent(high, digits=1)}; "
         f"90 % intervals cover {percent(certain.share, digits=1)}, "

@@ -17,7 +17,7 @@ import numpy as np
 from fabricmark.base import cells, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import published
-from fabricmark.validate.residuals import Residual, doublings
+from fabricmark.validate.residuals import Residual
 
 PLACE = ("validation", "likeness.csv")
 FAR = 50.0  # doublings between a size that is known and one that is not
@@ -69,19 +69,30 @@ def distances(of: Sequence, others: Sequence, pool, metric, run) -> Distances:
     """`pool`, `metric`, `run`: what two places have to have the same of."""
 
     def same(key) -> np.ndarray:
-        left, right = [key(one) for one in of], [key(one) for one in others]
-        return np.array([[one == other for other in right] for one in left], float).reshape(shape)
+        codes: dict = {}
+        left, right = ([codes.setdefault(key(one), len(codes)) for one in side] for side in (of, others))
+        return np.equal.outer(np.array(left, int), np.array(right, int)).astype(float)
 
-    def far(one: float, other: float) -> float:
-        found = doublings(one, other)
-        return FAR if found is None else found
-
-    shape = (len(of), len(others))
-    logs = [np.log2([float(one.devices) for one in side]) for side in (of, others)]
-    sizes = [[far(one.size, other.size) for other in others] for one in of]
+    devices = (np.log2([float(one.devices) for one in side]) for side in (of, others))
     return Distances(
-        np.abs(np.subtract.outer(*logs)), np.array(sizes, float).reshape(shape), same(pool), same(metric),
-        same(run),
+        np.abs(np.subtract.outer(*devices)), _far(of, others), same(pool), same(metric), same(run)
+    )  # fmt: skip
+
+
+def _far(of: Sequence, others: Sequence) -> np.ndarray:
+    """Doublings of size; FAR between one that is known and one that is not."""
+    sizes = [np.array([float(one.size) for one in side]) for side in (of, others)]
+    logs = [np.log2(np.maximum(side, 1e-300)) for side in sizes]
+    apart = np.abs(np.subtract.outer(*logs))
+    known = np.subtract.outer(*((side > 0).astype(int) for side in sizes)) == 0
+    return np.where(known, apart, FAR)
+
+
+def of_rows(of: Sequence, others: Sequence) -> Distances:
+    """Between rows of a benchmark over a transport, published or asked for."""
+    return distances(
+        of, others, lambda one: (one.system, one.board), lambda one: one.metric,
+        lambda one: (one.system, one.board, one.devices, one.source),
     )  # fmt: skip
 
 
@@ -90,10 +101,7 @@ def fit(rows: Sequence[Residual]) -> Likeness:
     from scipy.optimize import minimize  # imported here: predictions shall not wait for it
 
     errors = -np.log1p(np.clip([one.error for one in rows], -MOST_ERROR, MOST_ERROR))
-    apart = distances(
-        rows, rows, lambda one: (one.system, one.board), lambda one: one.metric,
-        lambda one: (one.system, one.board, one.devices, one.source),
-    )  # fmt: skip
+    apart = of_rows(rows, rows)
     usual = np.log(astuple(USUAL))
 
     def unlikely(logs: np.ndarray) -> float:
