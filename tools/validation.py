@@ -273,9 +273,9 @@ def main() -> None:
     paths.write_atomically(PICTURE, svg(found))
     load = lru_cache(maxsize=None)(validate.loaded("fitted"))
     known, printed = residuals.make(load), scored.score(load)
-    residuals.file().parent.mkdir(exist_ok=True)
-    paths.write_atomically(residuals.file(), residuals.text(known))
-    paths.write_atomically(likeness.file(), likeness.text(likeness.make(known)))
+    intervals.file().parent.mkdir(exist_ok=True)
+    paths.write_atomically(intervals.file(), residuals.text(known))
+    paths.write_atomically(intervals.likeness_file(), likeness.text(likeness.make(known)))
     written = tables_of(numbered, found, known, printed)
     paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), written))
 

@@ -13,7 +13,7 @@ from fabricmark import systems
 from fabricmark.predict import calibrated, next_run, points
 from fabricmark.predict.points import Case, uncertain
 from fabricmark.results import published
-from fabricmark.validate import learned, likeness, observed, outcomes, residuals, scaled
+from fabricmark.validate import intervals, learned, likeness, observed, outcomes, scaled
 from fabricmark.validate.posterior import Place, Posterior
 from fabricmark.validate.scaled import Factor
 
@@ -65,7 +65,7 @@ def test_no_share_is_above_one_and_no_factor_of_neighbours_below():
 def test_the_posterior_is_that_of_one_number_and_its_noise():
     """Of a factor with variance v and one value with variance n and miss m: v / (v + n) m."""
     place = Place("nobody", "here", "board", "none", ("rate", ""), 1, 1.0)
-    of = likeness.UNKNOWN
+    of = intervals.UNKNOWN
     rest = of.metric**2 + of.local**2 + of.run**2 + of.noise**2
     found = Posterior([place], np.array([[1.0]]), np.array([[0.25]]), np.array([0.4]))
     assert found.logs[0] == pytest.approx(0.25 / (0.25 + rest) * 0.4)
@@ -76,7 +76,7 @@ def test_the_posterior_is_that_of_one_number_and_its_noise():
 
 def test_the_file_of_likeness_is_that_of_the_residuals():
     """`.venv/bin/python tools/validation.py` writes it."""
-    made, known = likeness.make(residuals.load()), likeness.load()
+    made, known = likeness.make(intervals.load()), intervals.likenesses()
     assert made.keys() == known.keys()
     for key, one in made.items():
         assert vars(one) == pytest.approx(vars(known[key]), rel=0.1), key

@@ -9,7 +9,7 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark import validate
 from fabricmark.base.terminal import percent
-from fabricmark.validate import fit, fit_view, outcomes, residuals, scored, splits, tables, texts
+from fabricmark.validate import fit, fit_view, intervals, outcomes, scored, splits, tables, texts
 from fabricmark.validate.distribution import BARS
 from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
@@ -184,7 +184,7 @@ def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
     tables = {
         "errors": tool.errors_table(found),
         "fitted": tool.fitted_table(fitted),
-        "coverage": tool.coverage_table(residuals.load()),
+        "coverage": tool.coverage_table(intervals.load()),
         "scored": tool.scored_table(printed),
         "misses": tool.misses_table(printed),
     }

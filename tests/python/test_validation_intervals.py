@@ -10,7 +10,7 @@ from fabricmark.results import published
 from fabricmark.validate import groups, intervals, outcomes, residuals, rival, scored, tables
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
-KNOWN = residuals.load()
+KNOWN = intervals.load()
 load = cache(outcomes.loaded("fitted"))
 
 
@@ -141,9 +141,9 @@ def test_no_interval_is_much_narrower_than_the_quantile():
 
 def test_a_broken_file_is_refused(tmp_path):
     path = tmp_path / "left_out.csv"
-    path.write_text(",".join(residuals.COLUMNS) + "\nhpl,a,b,none,x,1,m,0.1,s\n")
+    path.write_text(",".join(intervals.COLUMNS) + "\nhpl,a,b,none,x,1,m,0.1,s\n")
     with pytest.raises(FabricmarkError, match=r"left_out\.csv line 2: no numbers"):
-        residuals.load(path)
+        intervals.load(path)
 
 
 def test_every_printed_value_has_a_role():

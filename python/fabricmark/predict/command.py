@@ -248,7 +248,9 @@ def _of_systems(
         for over in options.names(given.transport, "--transport"):
             wanted = choice.Wanted(one, given.board, given.bitstream_id, over, given.profile)
             chosen = choice.choose(name, wanted)
-            found = local_machine.with_limits(chosen.narrowed)
+            found = chosen.narrowed
+            if found.board.device_class != choice.FPGA:  # one of this machine
+                found = local_machine.with_limits(found)
             found = settings.without_curves(found) if given.closed_form else found
             request = points.PredictionRequest(name, found, chosen.transport, given.scaling, **given.more)
             case = _case(request, one, words, sweeps, counts)

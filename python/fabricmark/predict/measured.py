@@ -9,7 +9,7 @@ NEAR = 0.02  # of the size of the problem on one device
 
 def points(case: Case) -> list[tuple[float, float]]:
     """(devices, value in the unit of the headline) of rows of the same system, transport, metric and size."""
-    from fabricmark.validate import residuals  # imported here: only a plot needs it
+    from fabricmark.validate import intervals, residuals  # imported here: only a plot needs it
     from fabricmark.validate.metrics import FACTORS
     from fabricmark.validate.outcomes import Predictor, loaded
 
@@ -39,7 +39,7 @@ def points(case: Case) -> list[tuple[float, float]]:
     predictor = Predictor(loaded("fitted"))
     sizes: dict[int, set[float]] = {}  # of one device, by how many there are
     for one in case.points:
-        own = residuals.size_of(request.benchmark, {**one.axes, **one.sizes}, one.devices)
+        own = intervals.size_of(request.benchmark, {**one.axes, **one.sizes}, one.devices)
         sizes.setdefault(one.devices, set()).add(own)
     every = set().union(*sizes.values())
     common = every if all(own == every for own in sizes.values()) else set()  # as in weak scaling

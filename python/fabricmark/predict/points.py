@@ -508,17 +508,17 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
 
 def size_of(request: PredictionRequest, point: Point, prediction: Prediction) -> float:
     """As residuals have it: of a message, else of the problem of a device, 0 for all sizes."""
-    from fabricmark.validate import residuals
+    from fabricmark.validate import intervals
 
     size: Any = prediction.axes.get("message_bytes")
     if size is None and not request.traits.is_host_code:
-        size = residuals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
+        size = intervals.size_of(request.benchmark, {**point.axes, **point.sizes}, point.devices)
     return float(size or 0)
 
 
 def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own: Published):
     """What an interval is asked for; None for a metric that no published value is of."""
-    from fabricmark.validate import intervals, residuals
+    from fabricmark.validate import intervals
 
     operation = prediction.axes.get("operation")
     of_rows = [
@@ -535,5 +535,5 @@ def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own
         return None
     return intervals.Asked(
         request.benchmark, request.system.name, request.system.board_id, request.transport, point.devices,
-        size_of(request, point, prediction), operation in residuals.COPIES, [*of_rows, *of_tables][0],
+        size_of(request, point, prediction), operation in intervals.COPIES, [*of_rows, *of_tables][0],
     )  # fmt: skip

@@ -63,7 +63,7 @@ def with_intervals(
     published nothing is fitted, and the rows themselves are the residuals.
     """
     is_fitted = profile == "fitted"
-    known = residuals.load() if is_fitted else tuple(residuals.plain(found, predictor))
+    known = intervals.load() if is_fitted else tuple(residuals.plain(found, predictor))
     left_out = {_key(one): one.error for one in known}
     certain = Intervals(known)
     pairs = []
@@ -71,7 +71,7 @@ def with_intervals(
         row = one.row
         size = residuals.of_row(row, predictor)
         about = (row.benchmark, row.system, row.board, row.transport, row.devices, size)
-        asked = Asked(*about, residuals.is_copy(row.benchmark, row.metric), row.metric)
+        asked = Asked(*about, intervals.is_copy(row.benchmark, row.metric), row.metric)
         key = (row.benchmark, row.system, row.transport, row.devices, round(size), row.metric, row.source)
         pairs.append((left_out.get(key, one.error), certain.of(asked, leave_out=True)))
     return pairs
@@ -85,6 +85,6 @@ def coverage_of(found: Sequence[Outcome], pairs: Pairs, columns: Sequence[str]) 
     return {key: intervals.coverage(own) for key, own in members.items()}
 
 
-def _key(one: residuals.Residual) -> tuple:
+def _key(one: intervals.Residual) -> tuple:
     about = (one.benchmark, one.system, one.transport, one.devices, round(one.size), one.metric)
     return (*about, one.source)

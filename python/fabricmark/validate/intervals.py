@@ -9,20 +9,27 @@ that knows which rows are near, and no narrower than LEAST_SHARE of the quantile
 quantile, likeness alone counts, wider where it rests on few runs. No interval where no row is of the board.
 """
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
-from math import ceil, expm1, inf, sqrt
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from functools import cache, cached_property, lru_cache
+from math import ceil, expm1, inf, log2, sqrt
+from pathlib import Path
 from statistics import median
 
 import numpy as np
 
-from fabricmark.base import transports
-from fabricmark.validate import likeness
-from fabricmark.validate.likeness import MOST_ERROR
-from fabricmark.validate.outcomes import Predictor, loaded, read
-from fabricmark.validate.residuals import Point, Residual, doublings, is_copy, load, plain
+from fabricmark import models
+from fabricmark.base import paths, transports
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import _published
+from fabricmark.results import published
 
+COLUMNS = ("benchmark", "system", "board", "transport", "devices", "size", "metric", "error", "source")
+LEFT_OUT, LIKENESS = ("validation", "left_out.csv"), ("validation", "likeness.csv")
+COPIES = ("host_to_device", "device_to_host", "transfer")
+FAR = 50.0  # doublings between a size that is known and one that is not
+RUN_SIZES = 3.0  # the part of a run fades so many times as slowly with the size
+MOST_ERROR = 0.3  # of ln: rows that are farther off say no more than that
 LEVEL = 0.9
 LEAST_ROWS = 10  # of a benchmark over a transport, for a quantile
 LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
@@ -34,6 +41,183 @@ OF_RUNS = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860)
 NEAREST = 10  # rows in the order of their size that a quantile is of, and all that are as near as the last
 DEVICES_AWAY, SIZE_AWAY, SYSTEM_AWAY = 1.0, 0.5, 1.0  # of a doubling, a doubling, and another system
 OTHER_KIND = 4.0  # doublings that a copy is as good as away from what is no copy
+
+
+@dataclass(frozen=True)
+class Point:
+    """`size`: bytes of a message, else how large the problem of one device is (width of its part of a matrix,
+    elements, words), 0: a metric over all sizes. `system`: a board's id where it ran alone."""
+
+    benchmark: str
+    system: str
+    board: str
+    transport: str
+    devices: int
+    size: float
+
+    @property
+    def group(self) -> tuple:
+        """What is left out together."""
+        return group(self.benchmark, self.system, self.transport, self.devices, self.size)
+
+
+@dataclass(frozen=True)
+class Residual(Point):
+    """`error`: predicted / measured - 1."""
+
+    metric: str
+    error: float
+    source: str
+
+
+def group(benchmark: str, system: str, transport: str, devices: int, size: float) -> tuple:
+    """The group of a run, as validate/groups.py has it for rows."""
+    own = _published.of(benchmark)
+    by_size = own is not None and bool(own.group_by)
+    return (benchmark, system, transport, devices, *([round(size)] if by_size else []))
+
+
+def size_of(benchmark: str, parameters: Mapping, devices: int) -> float:
+    """How large the problem of one device is; 0 where its parameters do not say."""
+    if "batch" in parameters and "log_size" in parameters:
+        return float(parameters["batch"] * 2.0 ** parameters["log_size"])
+    if "log_size" in parameters:
+        return 2.0 ** parameters["log_size"]
+    size = float(parameters.get("size", 0))
+    return size / _published.root(devices) if models.traits(benchmark).on_grid else size
+
+
+def file() -> Path:
+    """Raises FabricmarkError (3) outside of a repository."""
+    return paths.root().joinpath("data", *LEFT_OUT)
+
+
+@cache
+def load(path: Path | None = None) -> tuple[Residual, ...]:
+    """The file. Raises FabricmarkError (2) with line and remedy."""
+    path = file() if path is None else path
+    found = []
+    for place, row in published.rows(path, COLUMNS):
+        try:
+            numbers = {
+                "devices": int(row["devices"]),
+                "size": float(row["size"]),
+                "error": float(row["error"]),
+            }
+        except (TypeError, ValueError):
+            raise FabricmarkError(f"{place}: no numbers where they have to be", published.RESTORE) from None
+        found.append(Residual(**{**row, **numbers}))
+    return tuple(found)
+
+
+def is_copy(benchmark: str, metric: str) -> bool:
+    """Whether a metric of rows or tables is of copies between host and device alone."""
+    own = _published.of(benchmark)
+    if own is None:
+        return False
+    named = own.metrics.get(metric)
+    operation = (
+        named[1] if named else own.printed[metric].axes.get("operation") if metric in own.printed else ""
+    )
+    return operation in COPIES
+
+
+def doublings(one: float, other: float) -> float | None:
+    """Between two numbers; None where one of them is unknown."""
+    if one <= 0 or other <= 0:
+        return 0.0 if one == other else None
+    return abs(log2(one) - log2(other))
+
+
+@dataclass(frozen=True)
+class Likeness:
+    """Standard deviations of ln, and ranges in doublings."""
+
+    metric: float
+    local: float
+    run: float
+    noise: float
+    devices: float
+    size: float
+
+
+USUAL = Likeness(0.02, 0.03, 0.01, 0.01, 1.0, 2.0)
+UNKNOWN = Likeness(0.05, 0.1, 0.03, 0.02, 1.0, 2.0)  # of a benchmark that nobody published
+KEYS = ("benchmark", "transport")
+LIKENESS_COLUMNS = (*KEYS, *(one.name for one in fields(Likeness)))
+
+
+@dataclass(frozen=True)
+class Distances:
+    """Between the places of two lists [rows, columns]: doublings of devices and size; whether board, metric
+    and run are the same."""
+
+    devices: np.ndarray
+    size: np.ndarray
+    board: np.ndarray
+    metric: np.ndarray
+    run: np.ndarray
+
+
+def covariance(of: Likeness, apart: Distances) -> np.ndarray:
+    """Of the errors without noise."""
+    fading = np.exp(-apart.devices / of.devices - apart.size / of.size)
+    of_metric = apart.board * apart.metric * (of.metric**2 + of.local**2 * fading)
+    of_run = apart.run * np.exp(-apart.size / of.size / RUN_SIZES)
+    return of_metric + of.run**2 * of_run
+
+
+def distances(of: Sequence, others: Sequence, pool, metric, run) -> Distances:
+    """`pool`, `metric`, `run`: what two places have to have the same of."""
+
+    def same(key) -> np.ndarray:
+        codes: dict = {}
+        left, right = ([codes.setdefault(key(one), len(codes)) for one in side] for side in (of, others))
+        return np.equal.outer(np.array(left, int), np.array(right, int)).astype(float)
+
+    devices = (np.log2([float(one.devices) for one in side]) for side in (of, others))
+    return Distances(
+        np.abs(np.subtract.outer(*devices)), _far(of, others), same(pool), same(metric), same(run)
+    )  # fmt: skip
+
+
+def _far(of: Sequence, others: Sequence) -> np.ndarray:
+    """Doublings of size; FAR between one that is known and one that is not."""
+    sizes = [np.array([float(one.size) for one in side]) for side in (of, others)]
+    logs = [np.log2(np.maximum(side, 1e-300)) for side in sizes]
+    apart = np.abs(np.subtract.outer(*logs))
+    known = np.subtract.outer(*((side > 0).astype(int) for side in sizes)) == 0
+    return np.where(known, apart, FAR)
+
+
+def of_rows(of: Sequence, others: Sequence) -> Distances:
+    """Between rows of a benchmark over a transport, published or asked for."""
+    return distances(
+        of, others, lambda one: (one.system, one.board), lambda one: one.metric,
+        lambda one: (one.system, one.board, one.devices, one.source),
+    )  # fmt: skip
+
+
+def likeness_file() -> Path:
+    """Raises FabricmarkError (3) outside of a repository."""
+    return paths.root().joinpath("data", *LIKENESS)
+
+
+@cache
+def likenesses(path: Path | None = None) -> Mapping[tuple[str, str], Likeness]:
+    """The file. Raises FabricmarkError (2) with line and remedy."""
+    found = {}
+    for place, row in published.rows(likeness_file() if path is None else path, LIKENESS_COLUMNS):
+        try:
+            numbers = [float(row[name]) for name in LIKENESS_COLUMNS[len(KEYS) :]]
+        except ValueError:
+            raise FabricmarkError(f"{place}: no numbers where they have to be", published.RESTORE) from None
+        found[row["benchmark"], row["transport"]] = Likeness(*numbers)
+    return found
+
+
+def likeness_of(benchmark: str, transport: str) -> Likeness:
+    return likenesses().get((benchmark, transport), UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -148,10 +332,10 @@ class Alike:
 
     def __init__(self, rows: Sequence[Residual]) -> None:
         self._rows = rows
-        self._of = likeness.of(rows[0].benchmark, rows[0].transport)
+        self._of = likeness_of(rows[0].benchmark, rows[0].transport)
 
     def _covariance(self, of: Sequence[Point], others: Sequence[Point]) -> np.ndarray:
-        return likeness.covariance(self._of, likeness.of_rows(of, others))
+        return covariance(self._of, of_rows(of, others))
 
     @cached_property
     def _inverse(self) -> np.ndarray:
@@ -207,10 +391,9 @@ def error_bars(benchmark: str, transport: str, profile: str = "fitted") -> Inter
     """
     if profile == "fitted":
         return Intervals(load())
-    rows = [(line, row) for line, row in read() if row.role == "calibration" or row.benchmark == benchmark]
-    predictor = Predictor(loaded(profile), [row for _, row in rows if row.role == "calibration"])
-    chosen = [(line, row) for line, row in rows if row.role == "test" and row.transport == transport]
-    return Intervals(plain([predictor.outcome(line, row) for line, row in chosen], predictor))
+    from fabricmark.validate import residuals  # imported here: only another profile predicts all rows
+
+    return Intervals(residuals.of_profile(benchmark, transport, profile))
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from statistics import median
 import numpy as np
 
 from fabricmark.systems import System
-from fabricmark.validate import residuals, scaled
+from fabricmark.validate import intervals, scaled
 from fabricmark.validate.observed import Asked, Observed
 from fabricmark.validate.posterior import Place, Posterior, prior
 from fabricmark.validate.scaled import Factor, Values
@@ -93,7 +93,7 @@ def _factors(runs: Sequence[Observed], also: Sequence[Asked]) -> tuple[list[Fact
 def is_as_published(system: str, runs: Sequence[Observed]) -> bool:
     """Whether published rows had a part in the files of a system, and its runs are like these: a machine of
     the same name may be another one."""
-    if not any(one.system == system for one in residuals.load()):
+    if not any(one.system == system for one in intervals.load()):
         return False
     misses = [
         abs(log(value / one))

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from fabricmark.base import keys
-from fabricmark.validate import likeness
+from fabricmark.validate import intervals
 from fabricmark.validate.scaled import ALL_RATES, ALL_TIMES, CURVES, Factor
 
 # Standard deviations of ln of a factor before anything is measured.
@@ -65,17 +65,17 @@ def alike(places: Sequence[Place], others: Sequence[Place]) -> np.ndarray:
         rows = [at for at, one in enumerate(places) if one.pool == pool]
         columns = [at for at, one in enumerate(others) if one.pool == pool]
         if columns:
-            apart = likeness.distances(
+            apart = intervals.distances(
                 [places[at] for at in rows], [others[at] for at in columns], lambda one: one.pool,
                 lambda one: one.metric, lambda one: one.run,
             )  # fmt: skip
-            found[np.ix_(rows, columns)] = likeness.covariance(_of(pool), apart)
+            found[np.ix_(rows, columns)] = intervals.covariance(_of(pool), apart)
     return found
 
 
-def _of(pool: tuple[str, ...]) -> likeness.Likeness:
+def _of(pool: tuple[str, ...]) -> intervals.Likeness:
     benchmark, _, _, transport = pool
-    return likeness.of(benchmark, transport)
+    return intervals.likeness_of(benchmark, transport)
 
 
 def noise(place: Place) -> float:

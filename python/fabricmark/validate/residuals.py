@@ -5,70 +5,17 @@ Rows of hpcc_fpga_2021.csv are left out by groups (groups.py); values of Meyer 2
 test are as they are predicted. `tools/validation.py` writes the file, a test makes it again and compares.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from functools import cache
-from math import log2
-from pathlib import Path
+from collections.abc import Iterable, Sequence
 
-from fabricmark import models
-from fabricmark.base import cells, paths
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base import cells
 from fabricmark.models import _published
-from fabricmark.results import published
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import groups, scored, tables
-from fabricmark.validate.outcomes import Load, Outcome, Predictor, read
+from fabricmark.validate.intervals import COLUMNS, Residual, size_of
+from fabricmark.validate.outcomes import Load, Outcome, Predictor, loaded, read
 from fabricmark.validate.scored import Scored
 
-COLUMNS = ("benchmark", "system", "board", "transport", "devices", "size", "metric", "error", "source")
-PLACE = ("validation", "left_out.csv")
 DIGITS = 4
-COPIES = ("host_to_device", "device_to_host", "transfer")
-
-
-@dataclass(frozen=True)
-class Point:
-    """`size`: bytes of a message, else how large the problem of one device is (width of its part of a matrix,
-    elements, words), 0: a metric over all sizes. `system`: a board's id where it ran alone."""
-
-    benchmark: str
-    system: str
-    board: str
-    transport: str
-    devices: int
-    size: float
-
-    @property
-    def group(self) -> tuple:
-        """What is left out together."""
-        return group(self.benchmark, self.system, self.transport, self.devices, self.size)
-
-
-@dataclass(frozen=True)
-class Residual(Point):
-    """`error`: predicted / measured - 1."""
-
-    metric: str
-    error: float
-    source: str
-
-
-def group(benchmark: str, system: str, transport: str, devices: int, size: float) -> tuple:
-    """The group of a run, as validate/groups.py has it for rows."""
-    own = _published.of(benchmark)
-    by_size = own is not None and bool(own.group_by)
-    return (benchmark, system, transport, devices, *([round(size)] if by_size else []))
-
-
-def size_of(benchmark: str, parameters: Mapping, devices: int) -> float:
-    """How large the problem of one device is; 0 where its parameters do not say."""
-    if "batch" in parameters and "log_size" in parameters:
-        return float(parameters["batch"] * 2.0 ** parameters["log_size"])
-    if "log_size" in parameters:
-        return 2.0 ** parameters["log_size"]
-    size = float(parameters.get("size", 0))
-    return size / _published.root(devices) if models.traits(benchmark).on_grid else size
 
 
 def of_row(row: PublishedValue, predictor: Predictor) -> float:
@@ -114,48 +61,14 @@ def text(found: Iterable[Residual]) -> str:
     return cells.as_csv(rows)
 
 
-def file() -> Path:
-    """Raises FabricmarkError (3) outside of a repository."""
-    return paths.root().joinpath("data", *PLACE)
-
-
-@cache
-def load(path: Path | None = None) -> tuple[Residual, ...]:
-    """The file. Raises FabricmarkError (2) with line and remedy."""
-    path = file() if path is None else path
-    found = []
-    for place, row in published.rows(path, COLUMNS):
-        try:
-            numbers = {
-                "devices": int(row["devices"]),
-                "size": float(row["size"]),
-                "error": float(row["error"]),
-            }
-        except (TypeError, ValueError):
-            raise FabricmarkError(f"{place}: no numbers where they have to be", published.RESTORE) from None
-        found.append(Residual(**{**row, **numbers}))
-    return tuple(found)
-
-
 def plain(outcomes: Sequence[Outcome], predictor: Predictor) -> list[Residual]:
     """Of predictions that nothing was fitted for, as in the profile published."""
     return [of_outcome(one, predictor) for one in outcomes if one.predicted is not None]
 
 
-def is_copy(benchmark: str, metric: str) -> bool:
-    """Whether a metric of rows or tables is of copies between host and device alone."""
-    own = _published.of(benchmark)
-    if own is None:
-        return False
-    named = own.metrics.get(metric)
-    operation = (
-        named[1] if named else own.printed[metric].axes.get("operation") if metric in own.printed else ""
-    )
-    return operation in COPIES
-
-
-def doublings(one: float, other: float) -> float | None:
-    """Between two numbers; None where one of them is unknown."""
-    if one <= 0 or other <= 0:
-        return 0.0 if one == other else None
-    return abs(log2(one) - log2(other))
+def of_profile(benchmark: str, transport: str, profile: str) -> list[Residual]:
+    """Of a profile in which nothing is fitted: all rows as they are predicted."""
+    rows = [(line, row) for line, row in read() if row.role == "calibration" or row.benchmark == benchmark]
+    predictor = Predictor(loaded(profile), [row for _, row in rows if row.role == "calibration"])
+    chosen = [(line, row) for line, row in rows if row.role == "test" and row.transport == transport]
+    return plain([predictor.outcome(line, row) for line, row in chosen], predictor)
