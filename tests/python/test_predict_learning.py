@@ -210,7 +210,7 @@ def test_next_runs_narrow_more_than_others():
     without = {place.run for place in target.places}
     runs = list(next_run.candidates(request, 25, 1e9, without))
     known = learned.learn([], [target, *(run.asked for run in runs)])
-    targets = [(target, next_run._headline(found[0]))]
+    targets = [(target, found[0].headline_place)]
     before, steps = next_run.chosen(known, targets, runs, 5, 1e9)
     narrowed = before - steps[-1].half_width
     random.seed(1)

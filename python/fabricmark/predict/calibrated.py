@@ -11,7 +11,7 @@ from fabricmark.validate import calibrated, learned
 from fabricmark.validate.calibrated import Calibration
 from fabricmark.validate.observed import Asked
 from fabricmark.validate.outcomes import Load
-from fabricmark.validate.posterior import Place
+from fabricmark.validate.posterior import Place, metric_of
 
 
 def loads(system: System, name: str, profile: str) -> Load:
@@ -26,8 +26,7 @@ def loads(system: System, name: str, profile: str) -> Load:
 def place_of(request: PredictionRequest, point: Point, one: Prediction) -> Place:
     """Of a prediction."""
     about = (request.benchmark, request.system.name, request.system.board_id, request.transport)
-    metric = (one.name, str(one.axes.get("operation", "")))
-    return Place(*about, metric, point.devices, points.size_of(request, point, one))
+    return Place(*about, metric_of(one), point.devices, points.size_of(request, point, one))
 
 
 def learning(case: Case, calibration: Calibration) -> Case:
@@ -63,8 +62,7 @@ def asked_of(request: PredictionRequest, point: Point, planned: tuple | None = N
 def _with(point: Point, told: learned.Told) -> Point:
     """With other values; phases as much longer or shorter."""
     predictions = [_having(one, value) for one, value in zip(point.predictions, told.values, strict=True)]
-    place = [id(one) for one in point.predictions].index(id(point.headline))
-    return replace(point, predictions=predictions, headline=predictions[place])
+    return replace(point, predictions=predictions, headline=predictions[point.headline_place])
 
 
 def _having(one: Prediction, value: float | None) -> Prediction:

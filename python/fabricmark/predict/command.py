@@ -24,6 +24,7 @@ from fabricmark.predict import (
 )
 from fabricmark.predict.points import Case
 from fabricmark.systems import choice, files, local_machine
+from fabricmark.validate.calibrated import HELP as CALIBRATE
 
 BUDGET = "1h"
 HELP = {
@@ -40,7 +41,6 @@ HELP = {
     "from": "Runs of one device to extrapolate from: result files, or published rows; may be repeated.",
     "next_run": "Name so many runs that would narrow the error bar most, within --budget.",
     "budget": f"Of --next-run: for a repetition of all its runs, {BUDGET} by default.",
-    "calibrate": "Rows of your own, like those of data/published, from which the predictions learn.",
     "scaling": "weak: sizes are those of one device; strong: of all together.",
 }
 
@@ -138,7 +138,7 @@ def predict(
     enough: Annotated[list[str] | None, typer.Option(help=HELP["enough"])] = None,
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     from_files: Annotated[list[Path] | None, typer.Option("--from", help=HELP["from"])] = None,
-    calibrate: Annotated[Path | None, typer.Option(metavar="ROWS", help=HELP["calibrate"])] = None,
+    calibrate: Annotated[Path | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     next_run: Annotated[int | None, typer.Option("--next-run", min=1, max=50, help=HELP["next_run"])] = None,
     budget: Annotated[str | None, typer.Option(help=HELP["budget"])] = None,
     csv_file: Annotated[

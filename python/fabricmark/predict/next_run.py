@@ -49,7 +49,7 @@ class Step:
 def lines(case: Case, measured: Sequence[Observed], count: int, budget: float) -> list[str]:
     """A line for each run, after what was measured. Raises FabricmarkError (2) where there is none."""
     targets = [calibrated.asked_of(case.request, point) for point in case.points]
-    heads = [_headline(point) for point in case.points]
+    heads = [point.headline_place for point in case.points]
     without = {place.run for one in targets for place in one.places}
     most = max(point.devices for point in case.points)
     runs = list(candidates(case.request, most, budget, without))
@@ -68,10 +68,6 @@ def lines(case: Case, measured: Sequence[Observed], count: int, budget: float) -
 
 def _time(seconds: float) -> str:
     return f"{seconds:.2g} s"
-
-
-def _headline(point: points.Point) -> int:
-    return [id(one) for one in point.predictions].index(id(point.headline))
 
 
 def candidates(request: PredictionRequest, most: int, budget: float, without: set[tuple]) -> Iterator[Run]:
@@ -123,7 +119,7 @@ def _run(request: PredictionRequest, devices: int, times: int) -> Run | None:
     words += f" --transport {request.transport}" if request.traits.exchanges else ""
     words += f" --ranks {devices}"
     words += f" -- --{SIZE} {run[SIZE]}" if times > 1 else ""
-    return Run(words, asked, _headline(found), sum(found.headline.phases.values()))
+    return Run(words, asked, found.headline_place, sum(found.headline.phases.values()))
 
 
 def chosen(

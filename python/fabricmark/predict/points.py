@@ -82,6 +82,11 @@ class Point:
     predictions: Sequence[Prediction]
     bitstream: str = ""
 
+    @property
+    def headline_place(self) -> int:
+        """Of the headline among the predictions; several may be equal."""
+        return [id(one) for one in self.predictions].index(id(self.headline))
+
 
 @dataclass(frozen=True)
 class Certainty:

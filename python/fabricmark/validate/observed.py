@@ -9,7 +9,7 @@ from fabricmark.systems import System
 from fabricmark.validate import residuals
 from fabricmark.validate.metrics import prediction_of, value_of
 from fabricmark.validate.outcomes import OF_RUN, Predictor, largest_message
-from fabricmark.validate.posterior import Place
+from fabricmark.validate.posterior import Place, metric_of
 from fabricmark.validate.runs import NotPredicted, run_of, transport_of
 
 
@@ -91,6 +91,7 @@ def label(line: int) -> str:
 
 def place_of(row: PublishedValue, one: models.Prediction, system: System, predictor: Predictor) -> Place:
     """Of a row whose metric means this prediction."""
-    metric = (one.name, str(one.axes.get("operation", "")))
     size = residuals.of_row(row, predictor)
-    return Place(row.benchmark, system.name, system.board_id, row.transport, metric, row.devices, size)
+    return Place(
+        row.benchmark, system.name, system.board_id, row.transport, metric_of(one), row.devices, size
+    )

@@ -14,6 +14,7 @@ from functools import cached_property
 import numpy as np
 
 from fabricmark.base import keys
+from fabricmark.models import Prediction
 from fabricmark.validate import intervals
 from fabricmark.validate.scaled import ALL_RATES, ALL_TIMES, CURVES, Factor
 
@@ -44,6 +45,11 @@ class Place:
     @property
     def run(self) -> tuple:
         return (*self.pool, self.devices)
+
+
+def metric_of(one: Prediction) -> tuple[str, str]:
+    """Name and operation."""
+    return (one.name, str(one.axes.get("operation", "")))
 
 
 def width(factor: Factor) -> float:
