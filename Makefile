@@ -113,12 +113,14 @@ run:  ## measure every device found, alone and on 2 ranks, and print the report 
 debug-programs: setup
 	@$(call configure,debug); $(IN_VENV) cmake --build --preset debug --target programs
 
+# pytest's workers find the rewritten test files in the cache of bytecode, instead of each making them.
 test: setup-also-dev build  ## unit tests and Python tests
 test-full: setup-also-dev build debug-programs  ## the same with the tests that take long, and the programs for a debugger
 test: selection := not full
 test-full: selection := full or not full
 test test-full:
 	@$(WITH_OPENCL); mkdir -p $(LOGS); status=0; \
+	{ .venv/bin/python -m pytest tests/python --collect-only --quiet >/dev/null 2>&1 || true; } & \
 	$(IN_VENV) $(SHORT_SLICES) ctest --test-dir build/release -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest.log || status=1; \
 	$(SHORT_SLICES) .venv/bin/python -m pytest tests/python -n $(TESTERS) --dist loadfile --no-loadscope-reorder --durations 15 -m "$(selection)" 2>&1 | tee $(LOGS)/pytest.log || status=1; \
 	echo "not among these: the RTL (make test-rtl)"; \

@@ -13,6 +13,7 @@ from pathlib import Path
 from unittest.mock import patch
 
 import hypothesis
+import one_thread  # noqa: F401
 import pytest
 import samples
 from charged_runs import exported

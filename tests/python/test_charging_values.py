@@ -19,6 +19,7 @@ from charged_runs import (
 )
 from fabricmark import systems
 from fabricmark.base import keys
+from thinned import only
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
@@ -54,7 +55,7 @@ MOVED = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize("case", MOVED)
+@pytest.mark.parametrize("case", only(MOVED, "gemm", "random access, a buffer"))
 def test_each_value_of_a_system_moves_the_clock_as_the_formula_says(tmp_path, system, case):
     bitstream = CLOSED[case][1]
     before = run_case(tmp_path, system, case)
@@ -99,7 +100,7 @@ MESSAGES = {
 }  # fmt: skip
 
 
-@pytest.mark.parametrize(("name", "ranks"), MESSAGES)
+@pytest.mark.parametrize(("name", "ranks"), only(MESSAGES, ("noctua1", 4)))
 def test_each_value_of_a_network_moves_messages_as_the_formula_says(tmp_path, name, ranks):
     asked = ("--ranks", ranks, "--chunk-bytes", 0)
     file = exported(tmp_path, name)

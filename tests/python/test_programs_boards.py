@@ -14,6 +14,7 @@ from board_runs import ROWS, cases, cases_among_processes, cases_of_values, kind
 from boards import ENGINES, FAULTS, ISSUERS, LOST, MODES, TRANSPORTS, Systems, failed_verdicts
 from charged_runs import exported, program, samples
 from stream_program import KERNELS, devices, mpirun, on_a_device, one_error, only_error
+from thinned import only
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 
@@ -151,7 +152,7 @@ def test_a_credit_link_between_boards_gives_the_same_results(programs, benchmark
         assert samples(done.document) != samples(plain.document), "its headers take time"
 
 
-@pytest.mark.parametrize("benchmark", ROWS)
+@pytest.mark.parametrize("benchmark", only(ROWS, "b_eff", "hpl", "lbm"))
 def test_frames_over_switches_give_the_same_results(programs, benchmark):
     """Streams cross a network of packets as a credit link, by default."""
     row, started = ROWS[benchmark], programs.of(benchmark)

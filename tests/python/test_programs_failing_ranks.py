@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 from small_runs import SMALL_RUNS
 from stream_program import devices, error_lines, mpirun, on_a_device, one_error, only_error
+from thinned import only
 
 pytestmark = pytest.mark.programs
 
@@ -62,7 +63,7 @@ def loud_mpirun(ranks):
 
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=FULL)])
-@pytest.mark.parametrize("name", SMALL_RUNS)
+@pytest.mark.parametrize("name", only(SMALL_RUNS, "ptrans", "fft"))
 def test_a_rank_that_throws_in_a_process_ends_all(programs, name, ranks):
     for number, step in enumerate(STEPS):
         rank = number % ranks

@@ -169,6 +169,7 @@ def tool_that_writes_the_page():
     return tool
 
 
+@pytest.mark.full
 @pytest.mark.programs
 def test_the_page_has_the_figures_of_texts_of_today(tool):
     """Apart: those of shallow water need the program that makes meshes."""

@@ -66,7 +66,7 @@ def test_a_wrong_input_is_one_line(wrong, words):
     assert len(line) < 2000 + sum(map(len, words))
 
 
-@pytest.mark.parametrize("number", range(0, len(TABLE), len(TABLE) // 8))
+@pytest.mark.parametrize("number", range(0, len(TABLE), len(TABLE) // 3))
 def test_the_same_in_a_process_of_its_own(wrong, tmp_path, number):
     words = [word for word in TABLE[number][1] if word.isprintable()]
     done = subprocess.run(

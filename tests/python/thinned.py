@@ -20,3 +20,14 @@ def some_of(*axes):
     return [
         one if one in left else pytest.param(*one, marks=pytest.mark.full) for one in itertools.product(*axes)
     ]
+
+
+def only(cases, *quick):
+    """`cases`, for parametrize, of a test that takes long: `make test` takes those in `quick`."""
+    assert quick and set(quick) <= set(cases), set(quick) - set(cases)
+    return [
+        one
+        if one in quick
+        else pytest.param(*(one if isinstance(one, tuple) else (one,)), marks=pytest.mark.full)
+        for one in cases
+    ]

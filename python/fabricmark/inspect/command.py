@@ -3,6 +3,7 @@
 import json
 import tomllib
 from dataclasses import asdict
+from functools import cache
 from pathlib import Path
 from typing import Annotated
 
@@ -81,7 +82,13 @@ def check_variant(system: str | None, bitstream_id: str | None) -> None:
 def inspect_design(design: Design, vendor: str) -> list[Kernel]:
     """The kernels of a resolved design, each once. Raises FabricmarkError as `inspect_file` does."""
     definitions = {name: value for name, value in design.definitions.items() if name != COPIES}
-    return inspect_file(design.source, vendor, definitions)
+    return _inspected(design.source, vendor, tuple(sorted(definitions.items())))
+
+
+@cache
+def _inspected(source: Path, vendor: str, definitions: tuple[tuple[str, str], ...]) -> list[Kernel]:
+    """Once: to `explore` cases of several transports and numbers of devices begin with the same design."""
+    return inspect_file(source, vendor, dict(definitions))
 
 
 def vendor_of_design(design: Design) -> str:
