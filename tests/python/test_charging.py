@@ -11,6 +11,7 @@ from charged_runs import (
     LEAST,
     SMALL,
     best,
+    bitstream_of,
     closed_form,
     compared,
     exported,
@@ -23,6 +24,7 @@ from charged_runs import (
 )
 from conftest import REPOSITORY
 from described import run as described_run
+from fabricmark import systems
 from fabricmark.models import _grid, _network, ptrans
 from stream_program import mpirun, on_a_device, only_error
 from thinned import only, some_of
@@ -179,6 +181,32 @@ def test_ptrans_exchanges_its_blocks_as_the_steps_over_the_host_say(tmp_path, sy
     blocks = 16 * 16 // ranks
     most = round(float(ptrans.shares_sent(_grid.shape(ranks, 0)).max()) * blocks)
     assert slowest == pytest.approx(ptrans_exchange_seconds(ranks, most, 512 * 512 * 4), rel=LEAST)
+
+
+@pytest.mark.parametrize(
+    "ranks, block, more",
+    [
+        (1, 512, ()),
+        (2, 512, ()),
+        (4, 64, ()),
+        (4, 1024, ()),
+        (4, 512, ("--chunk-bytes", 0, "--round-blocks", 0)),
+        (4, 512, ("--chunk-bytes", 1 << 18, "--round-blocks", 3)),
+        (6, 256, ()),
+        (4, 512, ("--distribution", "diagonal")),
+    ],
+)
+def test_ptrans_over_the_host_takes_what_the_form_of_this_program_says(tmp_path, ranks, block, more):
+    """On boards whose host spreads B and C over banks, so that replicas have unequal parts of a round."""
+    options = ("--size", 8192, "--block-size", block, "--ranks", ranks, "--replications", 3, *more)
+    document = timing(tmp_path, "ptrans", exported(tmp_path, "hacc"), "u280_ddr_multi/ptrans_host", *options)
+    loaded = systems.load("hacc")
+    bitstream = bitstream_of(loaded, "u280_ddr_multi/ptrans_host")
+    rate = ptrans.own_headline(
+        document["parameters"], loaded.board_with(bitstream, ranks), ranks,
+        network=loaded.networks["host"], bitstream=bitstream,
+    )  # fmt: skip
+    assert rate == pytest.approx(best(document)["bandwidth", "transpose", None], rel=LEAST)
 
 
 def test_the_hosts_solve_of_hpl_and_kernels_without_costs_have_no_modelled_time(tmp_path, system):

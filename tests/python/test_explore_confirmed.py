@@ -4,7 +4,6 @@ clock: within 2 %, or for a reason that has a row here."""
 import pytest
 from conftest import REPOSITORY
 from fabricmark import models
-from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import budget, confirm, confirm_designs, designs, stencils
 from fabricmark.explore.cascades import Problem
@@ -22,12 +21,10 @@ BENCHMARKS = [
 ]
 PLACES = [(benchmark, system) for benchmark in BENCHMARKS for system in SYSTEMS]
 FAILURES = (AssertionError, FabricmarkError)
-SHORT = [("gemm", "noctua1"), ("ptrans", "noctua1")]
+SHORT = [("gemm", "noctua1"), ("ptrans", "noctua1"), ("ptrans", "hacc")]
 # What is further apart, and why. A row goes when its cause is gone: the test fails where it holds.
-HOST = models.traits("ptrans").foreign[transports.HOST]
 REASONS = {
     ("b_eff", "cygnus"): "26 % over links of 100 Gb/s, not explained",
-    ("ptrans", "hacc"): HOST,
     **{
         (name, "pac_d5005"): "its memory is the host's, and nothing says what copies of arrays take"
         for name in ("fft", "gemm", "random_access", "stream")

@@ -6,8 +6,9 @@ import os
 import numpy as np
 import pytest
 from conftest import REPOSITORY
-from fabricmark.explore import confirm_designs, designs
+from fabricmark.explore import confirm_designs, designs, designs_view
 from fabricmark.explore.budget import Budget
+from fabricmark.models import ptrans
 from fabricmark.systems.choice import Wanted
 from inspect_support import needs_clang
 from thinned import only
@@ -117,6 +118,29 @@ def test_the_clock_confirms_designs_and_finds_a_wrong_clock(benchmark, devices, 
 
     monkeypatch.setattr(confirm_designs, "_document", with_a_slower_kernel)
     assert not confirm_designs.confirm(answer, answer.found[0]).holds
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("devices", [4, 6])
+def test_blocks_over_the_host_are_as_large_as_their_messages_have_to_be(devices, monkeypatch):
+    """This project's program sends each block by itself, which the other's closed form does not know."""
+    answer = explored("ptrans", "hacc", (devices,))
+    assert all(one.values["block_size"] >= 256 for one in answer.found[:3])
+    assert all(confirm_designs.confirm(answer, one).holds for one in answer.found[:3])
+    assert answer.cases[0].waits_for(answer.found[0].values) == "exchange"
+    assert any("of this project's program" in line for line in designs_view.lines(answer, Budget()))
+
+    monkeypatch.delattr(ptrans, "own_headline")
+    other = explored("ptrans", "hacc", (devices,))
+    assert other.found[0].values["block_size"] == 16
+    assert not confirm_designs.confirm(other, other.found[0]).holds
+
+
+def test_without_an_exchange_kernels_wait_for_themselves_or_for_the_memory():
+    case = explored("ptrans", "hacc").cases[0]
+    design = {"devices": 1, "channel_width": 16, "block_size": 256}
+    assert case.waits_for({**design, "replications": 2}) == "kernel width x frequency"
+    assert case.waits_for({**design, "replications": 4}) == "memory bandwidth"
 
 
 @pytest.mark.full

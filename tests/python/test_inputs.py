@@ -65,6 +65,7 @@ def on_boards(benchmark):
                     seen = settings.watch(benchmark, run, plan.board, plan.devices, linked, plan.bitstream)
                     found |= seen.values
                 found |= of_other_designs(benchmark, run, plan, network)
+                found |= of_own_program(benchmark, run, plan, network)
     return {declared_name(name) for name in found}
 
 
@@ -78,6 +79,16 @@ def of_other_designs(benchmark, run, plan, network):
             changed = {**run, "variant": variant}
             found |= settings.watch(benchmark, changed, plan.board, devices, network, bitstream).values
     return found
+
+
+def of_own_program(benchmark, run, plan, network):
+    """What it reads of this project's program, where predictions are of another one."""
+    seen, model = set(), models.find(benchmark)
+    if run["transport"] in models.traits(benchmark).foreign and hasattr(model, "own_headline"):
+        design = plan.bitstream and plan.bitstream.watched(seen)
+        board, wired = plan.board.watched(seen), network.watched(seen)
+        model.own_headline(run, board, plan.devices, network=wired, bitstream=design)
+    return seen
 
 
 def short_runs_of(benchmark):

@@ -1,12 +1,14 @@
 """PTRANS' model against every published run, its equations, and what it says of processors."""
 
 import dataclasses
+from collections import Counter
 
 import numpy as np
 import pytest
 import samples
 from fabricmark import models
 from fabricmark.models import Board, MissingValue, ptrans
+from fabricmark.models.ptrans import distribution
 from fabricmark.systems import calibration
 from published_ptrans import described, modelled, predictions, rows
 
@@ -96,19 +98,24 @@ def test_equations():
 
 
 def sent_by_counting(rows, columns, blocks):
-    """The definition, block by block."""
-    owned, sent = {}, {}
+    """The definition, block by block: the most to all others, and to one of them."""
+    owned, sent = Counter(), Counter()
     for i in range(blocks):
         for j in range(blocks):
             rank, other = (i % rows, j % columns), (j % rows, i % columns)
-            owned[rank] = owned.get(rank, 0) + 1
-            sent[rank] = sent.get(rank, 0) + (rank != other)
-    return max(sent[rank] / owned[rank] for rank in owned)
+            owned[rank] += 1
+            sent[rank, other] += rank != other
+    to_all = max(sum(count for (own, _), count in sent.items() if own == rank) for rank in owned)
+    return to_all / owned[0, 0], max(sent.values()) / owned[0, 0]
 
 
 @pytest.mark.parametrize("grid", [(1, 1), (1, 2), (2, 2), (2, 3), (3, 3), (1, 4), (4, 4), (2, 4)])
 def test_what_a_rank_sends(grid):
-    assert max(ptrans.shares_sent(grid)) == pytest.approx(sent_by_counting(*grid, 24))
+    to_all, to_one = sent_by_counting(*grid, 24)
+    assert max(ptrans.shares_sent(grid)) == pytest.approx(to_all)
+    parameters, ranks = {"grid_rows": grid[0]}, grid[0] * grid[1]
+    assert distribution.most_to_one(parameters, ranks) == pytest.approx(to_one)
+    assert distribution.most_to_one(parameters, np.array([[ranks]])) == pytest.approx(np.array([[to_one]]))
 
 
 def test_what_a_rank_sends_along_diagonals():

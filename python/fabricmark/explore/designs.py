@@ -99,7 +99,14 @@ class Case:
     def _described(self, bitstream: Bitstream) -> _sweep.Described:
         board = self.system.board_with(bitstream, 1)
         network = self.system.networks.get(self.transport)
-        return _sweep.Described(board, network, bitstream, self.system.devices_per_node)
+        per_node = self.system.devices_per_node
+        return _sweep.Described(board, network, bitstream, per_node, own_program=self.of_own_program)
+
+    @property
+    def of_own_program(self) -> bool:
+        """Whether the rates are those of this project's program, where `predict` has another one's."""
+        is_foreign = self.transport in models.traits(self.benchmark).foreign
+        return is_foreign and hasattr(models.find(self.benchmark), "own_headline")
 
     @cached_property
     def rate(self) -> np.ndarray:
@@ -210,10 +217,11 @@ class Case:
         design = {name: value for name, value in values.items() if name != DEVICES}
         described = self._described(self.bitstream)
         board = self.system.board_with(self.bitstream, values[DEVICES])
-        found = models.predict(
-            models.find(self.benchmark), {**self.runs[values[DEVICES]], **design}, board, values[DEVICES],  # type: ignore[arg-type]
-            network=described.network, bitstream=self.bitstream,
-        )  # fmt: skip
+        model, run = models.find(self.benchmark), {**self.runs[values[DEVICES]], **design}
+        about = {"network": described.network, "bitstream": self.bitstream}
+        if self.of_own_program:
+            return str(model.own_bottleneck(run, board, values[DEVICES], **about))  # type: ignore[union-attr]
+        found = models.predict(model, run, board, values[DEVICES], **about)  # type: ignore[arg-type]
         traits = models.traits(self.benchmark)
         return next((one.bottleneck for one in found if traits.is_headline(one)), "")
 

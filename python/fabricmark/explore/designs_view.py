@@ -10,6 +10,7 @@ from fabricmark.explore.confirm import Confirmed
 from fabricmark.explore.designs import DEVICES, Answer, Found
 from fabricmark.explore.view import FORMAT, MODELLED, builds, of_confirmed
 from fabricmark.predict.feasible import NAMES
+from fabricmark.predict.options import HPCC_FPGA
 
 
 def show(answer: Answer, budget: Budget, top: int) -> None:
@@ -63,6 +64,11 @@ def lines(answer: Answer, budget: Budget) -> list[str]:
         "place: among those that fit, on as many devices; fullest: of what tools have filled of such chips",
         "clocks are those of the syntheses that designs grow from, whatever they fill: "
         f"{', '.join(case.base for case in answer.cases)}",
+    ]
+    found += [
+        f"over {case.transport}: of this project's program; `fabricmark predict` has that of {HPCC_FPGA}"
+        for case in answer.cases
+        if case.of_own_program
     ]
     tested = [one for one in builds() if one.part == area_fit.TEST]
     own = [one for one in tested if one.family == answer.asked.benchmark]

@@ -21,6 +21,8 @@ What more a module may offer, each on its own:
 - `given(parameters, ranks)`: numbers of kernel.toml's table `given`, from which the memory of a rank follows.
 - `synthesis(parameters)`: how what it takes of an FPGA grows (`Synthesis`).
 - `headline` and `table_elements`: for grids of many points (models/_sweep.py).
+- `own_headline` and `own_bottleneck`: the same of this project's program and what it waits for, over
+  transports where `predict` is of another one (`Traits.foreign`).
 - `short_runs`, `short_runs_of_others`, `fit_parameters`, `processor_curves`, `message_curve`: runs on a
   machine and what they tell of its kernels (models/_measured.py).
 """

@@ -15,6 +15,7 @@ EXCHANGE = "exchange"
 STEPS = ("read", "message", "write")
 MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
 PIECES = (2, 4, 8)  # the numbers of chunks of a message that it has tried
+SHORTEST_PIECE = 65536  # bytes of the shortest of these over a network that is charged
 
 
 def copy_seconds(step: str, sizes, board: Board, ranks: int):

@@ -17,7 +17,7 @@ Meyer 2024, section 4.1.2: equations 4.5 and 4.6, and the peak over direct chann
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from math import ceil, lcm
+from math import ceil
 
 import numpy as np
 
@@ -27,7 +27,6 @@ from fabricmark.models import (
     Prediction,
     Synthesis,
     Traits,
-    _grid,
     _host_path,
     _network,
     _roofline,
@@ -38,6 +37,9 @@ from fabricmark.models._limits import TRIAD
 from fabricmark.models._measured import Run, efficiency, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import HOST, Bitstream, Network, measured_of
+from fabricmark.models.ptrans import own_program
+from fabricmark.models.ptrans.distribution import most_sent, sent
+from fabricmark.models.ptrans.distribution import shares_sent as shares_sent
 
 MATRICES = 3  # A and B are read, C is written
 EXCHANGE = "exchange"
@@ -47,11 +49,14 @@ TRAITS = Traits(
     foreign={transports.HOST: OWN_CODE},
 )  # fmt: skip
 INPUTS = (
-    *_roofline.INPUTS, *_transfers.COPIES, *_network.ARRAYS, *_network.LINK, "network.links.count",
-    "network.ordering_bandwidth", "bitstream.clock", "bitstream.memory.matrix_banks",
+    *_roofline.INPUTS, *_transfers.COPIES, *_network.ARRAYS, *_network.MESSAGES, *_network.LINK,
+    "network.links.count", "network.ordering_bandwidth", "bitstream.clock", "bitstream.memory.matrix_banks",
     "bitstream.fitted.channel_efficiency", "bitstream.fitted.start_latency",
 )  # fmt: skip
 short_runs = smaller_sizes
+waits_for, own_headline, own_bottleneck = (
+    own_program.waits_for, own_program.headline, own_program.bottleneck
+)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -99,11 +104,6 @@ def kernel_of(part_bytes, parameters: Mapping, board: Board, ranks_here=1, bitst
     return kernel_time("ptrans", "transpose", arguments, here, board, bitstream)
 
 
-def waits_for(time: KernelTime) -> str:
-    """What the additions wait for."""
-    return _roofline.KERNEL if np.all(time.of_kernel == time.seconds) else _roofline.MEMORY
-
-
 def described_times(parameters: Mapping, board: Board, ranks, network: Network, bitstream) -> Times:
     """An FPGA of a described system (HPCC FPGA's calc_time)."""
     part = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]] / ranks
@@ -141,39 +141,6 @@ def transfer_seconds(part_bytes, board: Board):
     """Time to copy A and B to a device and C back [s] (HPCC FPGA's transfer_time)."""
     to_device = _network.array_copy_seconds(_transfers.TO_DEVICE, part_bytes, board)
     return 2 * to_device + _network.array_copy_seconds(_transfers.FROM_DEVICE, part_bytes, board)
-
-
-def shares_sent(grid: tuple[int, int]) -> np.ndarray:
-    """Part of its blocks that each rank of a P x Q grid sends to others: (i, j) goes to where (j, i) is."""
-    rows, columns = grid
-    place = np.arange(lcm(rows, columns))
-    owner = (place[:, None] % rows) * columns + place[None, :] % columns
-    sent = np.bincount(owner[owner != owner.T], minlength=rows * columns)
-    return sent / np.bincount(owner.ravel())
-
-
-def sent(parameters: Mapping, ranks: int) -> np.ndarray:
-    """The same for the distribution of the parameters.
-
-    Along diagonals ranks are couples, which exchange all but the blocks of the main diagonal. Raises
-    ValueError for a grid that the ranks do not fill.
-    """
-    if parameters.get("distribution", "pq") == "diagonal":
-        couples = np.arange(ranks) < ranks - ranks % 2
-        return np.where(couples, 1 - 1 / ceil(parameters["size"] / parameters["block_size"]), 0.0)
-    return shares_sent(_grid.shape(ranks, parameters.get("grid_rows", 0)))
-
-
-def most_sent(parameters: Mapping, ranks):
-    """The largest of these shares; for arrays of ranks, too (in a grid as the parameters say)."""
-    if np.ndim(ranks) == 0:
-        return float(sent(parameters, int(ranks)).max())
-    single = {name: value for name, value in parameters.items() if np.ndim(value) == 0}
-    if single.get("distribution", "pq") == "diagonal":
-        blocks = np.ceil(np.asarray(parameters["size"]) / parameters["block_size"])
-        return np.where(np.asarray(ranks) > 1, 1 - 1 / blocks, 0.0)
-    known = {rank: float(sent(single, rank).max()) for rank in set(np.ravel(ranks).tolist())}
-    return np.array([known[rank] for rank in np.ravel(ranks).tolist()]).reshape(np.shape(ranks))
 
 
 def exchange_seconds(

@@ -1,0 +1,63 @@
+"""Which blocks of the matrix a rank sends to others: (i, j) goes to where (j, i) is."""
+
+from collections.abc import Mapping
+from math import ceil, lcm
+
+import numpy as np
+
+from fabricmark.models import _grid
+
+
+def shares_sent(grid: tuple[int, int]) -> np.ndarray:
+    """Part of its blocks that each rank of a P x Q grid sends to others: (i, j) goes to where (j, i) is."""
+    rows, columns = grid
+    place = np.arange(lcm(rows, columns))
+    owner = (place[:, None] % rows) * columns + place[None, :] % columns
+    sent = np.bincount(owner[owner != owner.T], minlength=rows * columns)
+    return sent / np.bincount(owner.ravel())
+
+
+def sent(parameters: Mapping, ranks: int) -> np.ndarray:
+    """The same for the distribution of the parameters.
+
+    Along diagonals ranks are couples, which exchange all but the blocks of the main diagonal. Raises
+    ValueError for a grid that the ranks do not fill.
+    """
+    if parameters.get("distribution", "pq") == "diagonal":
+        couples = np.arange(ranks) < ranks - ranks % 2
+        return np.where(couples, 1 - 1 / ceil(parameters["size"] / parameters["block_size"]), 0.0)
+    return shares_sent(_grid.shape(ranks, parameters.get("grid_rows", 0)))
+
+
+def most_sent(parameters: Mapping, ranks):
+    """The largest of these shares; for arrays of ranks, too (in a grid as the parameters say)."""
+    if np.ndim(ranks) == 0:
+        return float(sent(parameters, int(ranks)).max())
+    single = {name: value for name, value in parameters.items() if np.ndim(value) == 0}
+    if single.get("distribution", "pq") == "diagonal":
+        blocks = np.ceil(np.asarray(parameters["size"]) / parameters["block_size"])
+        return np.where(np.asarray(ranks) > 1, 1 - 1 / blocks, 0.0)
+    known = {rank: float(sent(single, rank).max()) for rank in set(np.ravel(ranks).tolist())}
+    return np.array([known[rank] for rank in np.ravel(ranks).tolist()]).reshape(np.shape(ranks))
+
+
+def most_to_one(parameters: Mapping, ranks):
+    """The largest part of its blocks that a rank sends to one other; for arrays of ranks, too.
+
+    It says in how many rounds the blocks go.
+    """
+    if parameters.get("distribution", "pq") == "diagonal":
+        return most_sent(parameters, ranks)
+    rows = parameters.get("grid_rows", 0)
+    known = {one: _share_to_one(_grid.shape(one, rows)) for one in set(np.ravel(ranks).astype(int).tolist())}
+    return np.reshape([known[int(one)] for one in np.ravel(ranks)], np.shape(ranks))
+
+
+def _share_to_one(grid: tuple[int, int]) -> float:
+    rows, columns = grid
+    place = np.arange(lcm(rows, columns))
+    owner = (place[:, None] % rows) * columns + place[None, :] % columns
+    pairs = np.bincount((owner * rows * columns + owner.T).ravel(), minlength=(rows * columns) ** 2)
+    pairs = pairs.reshape(rows * columns, rows * columns)
+    others = pairs - np.diag(np.diag(pairs))
+    return float((others / pairs.sum(axis=1, keepdims=True)).max())
