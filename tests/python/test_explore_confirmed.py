@@ -24,7 +24,6 @@ FAILURES = (AssertionError, FabricmarkError)
 SHORT = [("gemm", "noctua1"), ("ptrans", "noctua1"), ("ptrans", "hacc")]
 # What is further apart, and why. A row goes when its cause is gone: the test fails where it holds.
 REASONS = {
-    ("b_eff", "cygnus"): "26 % over links of 100 Gb/s, not explained",
     **{
         (name, "pac_d5005"): "its memory is the host's, and nothing says what copies of arrays take"
         for name in ("fft", "gemm", "random_access", "stream")

@@ -8,7 +8,7 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark.explore import confirm_designs, designs, designs_view
 from fabricmark.explore.budget import Budget
-from fabricmark.models import ptrans
+from fabricmark.models import b_eff, ptrans
 from fabricmark.systems.choice import Wanted
 from inspect_support import needs_clang
 from thinned import only
@@ -141,6 +141,21 @@ def test_without_an_exchange_kernels_wait_for_themselves_or_for_the_memory():
     design = {"devices": 1, "channel_width": 16, "block_size": 256}
     assert case.waits_for({**design, "replications": 2}) == "kernel width x frequency"
     assert case.waits_for({**design, "replications": 4}) == "memory bandwidth"
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("width", [4, 8, 16])
+@pytest.mark.parametrize("system", ["noctua1", "cygnus"])
+def test_links_are_no_faster_than_kernels_hand_over_words(system, width):
+    """Of cygnus they carry 12.5 GB/s each, of which words of 32 B at 290.63 MHz are three quarters."""
+    answer = explored("b_eff", system, (2,), channel_width=width)
+    found = [confirm_designs.confirm(answer, one) for one in answer.found]
+    assert found and all(one.holds for one in found)
+    loaded = answer.system
+    board = loaded.board_with(answer.cases[0].bitstream, 2)
+    waits = b_eff.slower_of(4 * width, board, loaded.networks["channels"])
+    is_slower = system == "cygnus" and width < 16
+    assert waits == ("kernel width x frequency" if is_slower else "channels")
 
 
 @pytest.mark.full

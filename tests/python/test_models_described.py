@@ -47,7 +47,7 @@ CHANGES = {
     "b_eff, clock": ("b_eff", "channels", NETWORK, "clock", '"78.125 MHz"', "message",
                      lambda p, b: 2 * p["message"] - 21 * b["latency"]),
     "b_eff, width": ("b_eff", "channels", NETWORK, "width", '"16 B"', "message",
-                     lambda p, b: p["message"] + (2**15 - 1) * 6.4e-9),
+                     lambda p, b: p["message"] + (2**15 + 5) * 6.4e-9),  # words of 32 B stay whole
     "b_eff, write": ("b_eff", "host", BOARD, "write_bandwidth", '"3.16 GB/s"', "write",
                      lambda p, b: p["write"] + 2 * (2**21 - 2**10) / 6.32e9),
     "b_eff, read latency": ("b_eff", "host", BOARD, "read_latency", '"1 ms"', "read",
@@ -225,7 +225,7 @@ DEPENDS = {
     ("hpl", "host"): HPL | MESSAGES,
     ("ptrans", "channels"): PTRANS | LINKS | {"bitstream.fitted.channel_efficiency"},
     ("ptrans", "host"): PTRANS | COPIES | {"network.ordering_bandwidth"},
-    ("b_eff", "channels"): LINKS,
+    ("b_eff", "channels"): LINKS | {"bitstream.clock"},
     ("b_eff", "host"): MESSAGES | {"board.host.programmed_bandwidth", "board.host.programmed_latency"},
 }
 

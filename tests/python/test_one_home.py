@@ -22,7 +22,7 @@ RULES = {
             "random_access": LIMIT,
             "stream": LIMIT,
             "hpl": LIMIT,
-            "ptrans": "words that a link takes of a kernel",
+            "_network.py": "words that a link takes of a kernel",
             "device.py": "a step of an application over several boards: eq. 5.2 and 5.3",
             "_stencil.py": LIMIT,
             "_cascade.py": "steps of cells that stream through a ring of boards: eq. 3.8",

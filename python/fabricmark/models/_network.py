@@ -71,6 +71,19 @@ def word_bytes_per_second(network: Network, word_bytes):
     return word_bytes / np.ceil(word_bytes / width) * clock
 
 
+def handed_bytes_per_second(network: Network, word_bytes, board: Board):
+    """The same, no faster than a kernel hands over a word in each cycle of its clock."""
+    return np.minimum(word_bytes_per_second(network, word_bytes), word_bytes * board["clock"])
+
+
+def handed(network: Network, word_bytes, board: Board) -> tuple | None:
+    """(bytes of the words, the rate at which they pass); None where no kernel hands words to a cable, or
+    nothing says its clock."""
+    if word_bytes is None or network.kind != DIRECT or board.get("clock") is None:
+        return None
+    return word_bytes, handed_bytes_per_second(network, word_bytes, board)
+
+
 def hop_seconds(network: Network):
     """Of the first byte from one device to the next; packets also start and pass a switch."""
     if network.kind == DIRECT:
@@ -96,14 +109,18 @@ def mean_spine_seconds(network: Network, devices: int) -> float:
     return longer * ceil(devices / (network["switch_ports"] // 2)) / devices if longer else 0.0
 
 
-def link_seconds(message_bytes, network: Network, links):
+def link_seconds(message_bytes, network: Network, links, by_words: tuple | None = None):
     """Time of one message over so many links of a device at once [s] (Meyer 2024, eq. 4.3 with i = 1).
 
-    t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l.
+    t = ceil(L / (c'_n c_w)) / c_f + c_l; without width and clock L / (c'_n b) + c_l. `by_words`: of a
+    kernel's words, as `handed` has them, c_w and c_w c_f.
     """
     sent = np.asarray(message_bytes, dtype=float)
     width, clock = words(network)
-    if width is not None:
+    if by_words is not None:
+        word_bytes, rate = by_words
+        moving = np.ceil(sent / (links * word_bytes)) * word_bytes / rate
+    elif width is not None:
         moving = np.ceil(sent / (links * width)) / clock
     else:
         moving = sent / (links * link_bytes_per_second(network))
@@ -193,18 +210,21 @@ def host_steps(message_bytes, board: Board, network: Network) -> list:
     ]
 
 
-def ring_seconds(message_bytes, board: Board, network: Network, transport: str, pairs=None) -> list:
+def ring_seconds(
+    message_bytes, board: Board, network: Network, transport: str, pairs=None, word_bytes=None
+) -> list:
     """Times of the steps of an exchange with both neighbours in a ring [s]: one, or three over the host.
 
     Direct links are shared out to both neighbours; a pair of kernels writes to one of each (`pairs`: how many
-    there are, None: enough for all links).
+    there are, None: enough for all links), words of `word_bytes`.
     """
     if network.kind == HOST:
         if transports.between_hosts(transport):
             return [exchange_seconds(message_bytes, network, board.devices, board.hosts)]
         return host_steps(message_bytes, board, network)
     links = np.maximum(network["links.count"] // DIRECTIONS, 1)
-    sending = link_seconds(message_bytes, network, links if pairs is None else np.minimum(links, pairs))
+    links = links if pairs is None else np.minimum(links, pairs)
+    sending = link_seconds(message_bytes, network, links, handed(network, word_bytes, board))
     return [sending + spine_seconds(network, board.devices)]
 
 

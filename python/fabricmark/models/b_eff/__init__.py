@@ -37,6 +37,8 @@ from fabricmark.models._host_path import (
     ways,
 )
 from fabricmark.models._missing import MissingValue
+from fabricmark.models._roofline import KERNEL
+from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.b_eff import measured as short_run_lines
 from fabricmark.models.b_eff.limits import effective_limit, limits_by_size
 from fabricmark.models.machine import HOST, Bitstream, Network
@@ -53,7 +55,7 @@ TRAITS = Traits(
     preset=WHOLE,
     by_ranks=True,
 )
-INPUTS = (*_host_path.INPUTS, *_network.MESSAGES, *_network.RING, "board.processor.cores")
+INPUTS = (*_host_path.INPUTS, *_network.MESSAGES, *_network.RING, "board.processor.cores", "bitstream.clock")
 WORDS = {
     "kernel": "kernel start",
     "read": "read from the device",
@@ -234,13 +236,27 @@ def short_runs(defaults: Mapping) -> list[dict]:
     ]
 
 
+def kernels_of(parameters: Mapping) -> tuple:
+    """(pairs of kernels, bytes of their words), None where nothing says them."""
+    width = parameters.get("channel_width")
+    return parameters.get("replications"), None if width is None else width * ELEMENT_BYTES["float"]
+
+
+def slower_of(word_bytes: float | None, board: Board, network: Network) -> str:
+    """What long messages over direct channels wait for."""
+    handed = _network.handed(network, word_bytes, board)
+    if handed is None or handed[1] >= _network.word_bytes_per_second(network, word_bytes):
+        return "channels"
+    return KERNEL
+
+
 def described(sizes, parameters: Mapping, board: Board, network: Network) -> tuple[Modelled, list[dict]]:
     """(exchanges of a described system, time of each step by size)."""
-    transport, pairs = parameters["transport"], parameters.get("replications")
-    steps = _network.ring_seconds(sizes, board, network, transport, pairs)
+    transport, (pairs, word_bytes) = parameters["transport"], kernels_of(parameters)
+    steps = _network.ring_seconds(sizes, board, network, transport, pairs, word_bytes)
     if len(steps) == 1:
-        waiting = float(_network.ring_seconds(1, board, network, transport, pairs)[0])
-        carrier = "channels" if network.kind != HOST else "network"
+        waiting = float(_network.ring_seconds(1, board, network, transport, pairs, word_bytes)[0])
+        carrier = "network" if network.kind == HOST else slower_of(word_bytes, board, network)
         words = ["latency" if 2 * waiting > seconds else carrier for seconds in steps[0]]
         explanation = "the hosts' measured curve" if network.kind == HOST else "eq. 4.3 and 4.4"
         return Modelled(steps[0], words, explanation), [{"message": float(time)} for time in steps[0]]
@@ -292,10 +308,9 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     if network is None:
         raise MissingValue("transport")
     sizes = np.array(message_sizes(parameters), dtype=float)
-    pairs = parameters.get("replications")
-    pairs = pairs[..., np.newaxis] if isinstance(pairs, np.ndarray) else pairs
+    kernels = (one[..., np.newaxis] if isinstance(one, np.ndarray) else one for one in kernels_of(parameters))
     one, wired = _network.with_axis(board), _network.with_axis(network)
-    seconds = sum(_network.ring_seconds(sizes, one, wired, parameters["transport"], pairs))
+    seconds = sum(_network.ring_seconds(sizes, one, wired, parameters["transport"], *kernels))
     rates = DIRECTIONS * np.asarray(ranks)[..., np.newaxis] * sizes / seconds
     return np.mean(rates, axis=-1) / 1e9
 

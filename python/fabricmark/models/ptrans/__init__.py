@@ -88,7 +88,7 @@ def channels_bytes_per_second(parameters: Mapping, board: Board, network: Networ
     word each cycle.
     """
     width = parameters["channel_width"] * ELEMENT_BYTES[parameters["data_type"]]
-    one = np.minimum(_network.word_bytes_per_second(network, width), width * board["clock"])
+    one = _network.handed_bytes_per_second(network, width, board)
     return np.minimum(parameters["replications"], network["links.count"]) * one
 
 
