@@ -81,6 +81,21 @@ def test_compression_makes_links_faster_and_the_way_longer():
     assert replace(packed, boards=1).latency == plain.depth
 
 
+def test_links_keep_their_latency_while_pipelines_wait():
+    """Cycles of a pass: eq. 3.8 where nothing waits; else only pipelines fill more slowly."""
+    made = Cascade(2, 3, 4, 200e6, 40, 470, FLOW, 20e9, 17e9, 40, codec_cycles=20)
+    words, filled = FLOW / 2, 3 * 470
+    assert made.stall == 0 and made.cycles == words + made.latency == words / made.share
+    linked = replace(made, link=8e9)  # of 16 GB/s: all but the first board's pipelines get half of the words
+    assert linked.cycles == 2 * words + filled + 3 * 2 * filled + 4 * 60
+    assert words / linked.share == pytest.approx(linked.cycles + filled + 4 * 60)
+    starved = replace(made, memory=8e9)
+    assert starved.cycles == 2 * words + 4 * 2 * filled + 4 * 60
+    assert replace(linked, memory=10e9).cycles == pytest.approx(linked.cycles + 0.6 * filled)
+    alone = replace(starved, boards=1)
+    assert alone.cycles == 2 * (words + filled) == pytest.approx(words / alone.share)
+
+
 def test_a_compression_is_that_of_the_parameters_and_needs_a_ratio():
     described = systems.load("leaf_spine", "fitted")
     bitstream = described.bitstream("lbm", "channels", pipelines=1)

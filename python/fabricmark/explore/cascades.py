@@ -121,16 +121,13 @@ class Exploration:
     def seconds(self) -> np.ndarray:
         """Of all steps: passes, each of as many steps as there are stages, and the host's start of each."""
         one = self.cascade
-        at_once = one.cascaded * one.boards
-        passes = -(-self.problem.steps // at_once)
-        return np.broadcast_to(
-            passes * (at_once * self.problem.cells / one.rate + self.launch), self.space.shape
-        )
+        passes = -(-self.problem.steps // (one.cascaded * one.boards))
+        return np.broadcast_to(passes * (one.cycles / one.hz + self.launch), self.space.shape)
 
     @cached_property
     def efficiency(self) -> np.ndarray:
-        """Share of the peak (eq. 3.8)."""
-        return np.broadcast_to(self.cascade.share, self.space.shape)
+        """Share of the cycles of a pass in which pipelines have a word."""
+        return np.broadcast_to(self.cascade.words / self.cascade.cycles, self.space.shape)
 
     @cached_property
     def needs(self) -> Mapping[str, np.ndarray]:

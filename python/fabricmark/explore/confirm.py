@@ -1,8 +1,8 @@
 """The best designs of a stencil once more, by the modelled clock of emulated boards.
 
 A design is not one of the system's: it gets the exported system with its own depth, links and parameters. A
-pass is run, as passes are alike. The clock moves every word of cells over every link, where eq. 3.8 has
-averages; both are modelled.
+pass is run, as passes are alike. The clock moves every word of cells over every link, where the equation
+has averages; both are modelled.
 """
 
 import json
@@ -65,7 +65,7 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
         words += _compression(answer, one)
         found = measurements([str(paths.program(answer.asked.benchmark)), *map(str, words)], result)
     rate = next(row["best"] for row in found if row["name"] == "cell_steps") * MEGA
-    equation = problem.cells * steps / made.rate + of.launch
+    equation = made.cycles / made.hz + of.launch
     label = f"{int(made.boards)} x ({int(made.pipelines)}, {int(made.cascaded)})"
     return Confirmed(label, float(equation), float(problem.cells * steps / rate), "s")
 

@@ -266,7 +266,8 @@ def _found(of: Exploration, place: Sequence[int], budget: Budget) -> Found:
     boards = of.space.boards[at[0]]
     uses = {name: of.need(name, at) / of.resources[name] for name in of.needs if name in of.resources}
     return Found(
-        at, of.values(at), seconds, of.problem.cells * of.problem.steps / seconds, float(one.share),
+        at, of.values(at), seconds, of.problem.cells * of.problem.steps / seconds,
+        float(of.efficiency[at]),
         float(one.stall), float(one.start), reasons.lost_to(of, at), budget.joules(boards, seconds),
         budget.cost(boards, seconds), uses, reasons.steps(of, at),
     )  # fmt: skip

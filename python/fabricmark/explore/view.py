@@ -81,7 +81,8 @@ def lines(answer: Answer, budget: Budget, top: int) -> list[str]:
         f"{count} designs in {answer.seconds:.2f} s, {fits} fit; too much of: {refused or 'nothing'}",
         f"{len(answer.found)} in the Pareto set of boards, time and share of the peak, "
         f"{min(top, len(answer.found))} shown, by {answer.by}",
-        "time: passes by eq. 3.8 of Mondigo 2020, and the host's start of each",
+        "time: passes by eq. 3.8 of Mondigo 2020, whose links keep their latency while pipelines wait, and "
+        "the host's start of each",
         f"clock, cell: of {', '.join(answer.built) or answer.asked.benchmark}; depth: by rows",
         f"an element: {operations:.0f} operations {counted}, {dsps:.1f} DSPs by inspect and factors of "
         f"published builds ({bars(element.vendor)}; fabricmark explore resources)",

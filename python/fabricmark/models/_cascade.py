@@ -113,8 +113,12 @@ class Cascade:
     @property
     def latency(self) -> Number:
         """Cycles from the first word that leaves the memory to the first one that is back."""
-        way = np.where(self.boards > 1, self.link_cycles + self.codec_cycles, 0.0)
-        return self.boards * (self.cascaded * self.depth + way)
+        return self.boards * (self.cascaded * self.depth + self.way)
+
+    @property
+    def way(self) -> Number:
+        """Cycles from a board's last pipeline to the next board's first one."""
+        return np.where(self.boards > 1, self.link_cycles + self.codec_cycles, 0.0)
 
     @property
     def peak(self) -> Number:
@@ -130,6 +134,17 @@ class Cascade:
     def rate(self) -> Number:
         """Steps of a cell a second; times the operations of one: eq. 3.8."""
         return self.peak * self.share
+
+    @property
+    def cycles(self) -> Number:
+        """Of a pass, as pipelines wait: those that fill are as slow as cells come to them, on the first board
+        from the memory, behind it over links, whose latency is the same however slow cells are. Eq. 3.8
+        stretches that, too: (C + latency) / (1 - r_stall), where no pipeline waits the same.
+        """
+        by_memory = np.minimum(self.needed, self.memory) / self.needed
+        filled = self.cascaded * self.depth
+        behind = (self.boards - 1) * filled + self.words
+        return filled / by_memory + behind / (1 - self.stall) + self.boards * self.way
 
     @property
     def parallel_efficiency(self) -> Number:
