@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.explore import budget, confirm, stencils
+from fabricmark.explore import budget, confirm, elements, stencils
 from fabricmark.explore.cascades import AXES, Problem
 from fabricmark.explore.front import pareto
 from fabricmark.models._cascade import ALONG_X, ALONG_Y, LINK, START, depth_of
@@ -311,6 +311,15 @@ def test_compressed_words_have_no_gaps_on_links_of_whole_flits():
     (link,) = (one for one in answer.exploration.space.links if str(one).startswith("D 32, RX 1024"))
     plain, packed = (link.bandwidth_of(2, 2, packed=packed) for packed in (False, True))
     assert plain == pytest.approx(packed * 80 / 96)
+
+
+@pytest.mark.programs
+def test_without_what_frames_take_the_clock_does_not_confirm_rings_over_switches(monkeypatch):
+    answer = explored("tsunami", Problem(256, 64, 6400), [2, 4], "leaf_spine", pipelines=2)
+    assert all(confirm.confirm(answer, one).holds for one in answer.found[:2])
+    monkeypatch.setattr(elements.Links, "framed", lambda *words: None)
+    bare = explored("tsunami", Problem(256, 64, 6400), [4], "leaf_spine", pipelines=2)
+    assert not confirm.confirm(bare, bare.found[0]).holds
 
 
 @pytest.mark.programs

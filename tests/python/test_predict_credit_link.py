@@ -5,8 +5,10 @@ import io
 from dataclasses import replace
 
 import pytest
+from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models._credit_link import ring_seconds
+from fabricmark.models import _credit_link
+from fabricmark.models._credit_link import FramedLink, ring_seconds
 from fabricmark.predict.credit_link import USUAL, link_of
 from hypothesis import given
 from hypothesis import strategies as st
@@ -171,3 +173,33 @@ def test_any_text_is_a_link_or_refused(name, text):
         assert error.exit_code == 2 and len(str(error).splitlines()) == 1
     else:
         assert 0 < link.share <= link.efficiency < 1 and link.seconds(size) > 0
+
+
+def test_frames_of_data_and_credits_share_the_cable_of_a_board():
+    """Of 32 flits: a frame of 33 x 32 + 38 B, and one of 46 + 38 B that brings their credits."""
+    link = replace(USUAL, overhead=4, width=32, clock=155e6)
+    framed = FramedLink(link, overhead=38, line=5e9)
+    assert framed.frame_seconds(32) == pytest.approx(1094 / 5e9)
+    assert framed.frame_seconds(0) == pytest.approx(84 / 5e9)  # no shorter
+    assert framed.rate == pytest.approx(1024 * 5e9 / (1094 + 84))
+    assert framed.rate < link.peak * link.efficiency
+    fast = replace(framed, line=1e12)
+    assert fast.rate == pytest.approx(32 * 155e6 * 32 / 36)
+    often = replace(framed, link=replace(link, credit_interval=8))
+    assert often.rate == pytest.approx(1024 * 5e9 / (1094 + 4 * 84))
+
+
+def test_over_frames_a_stream_waits_for_its_first_packet_or_for_the_end_of_its_last_one():
+    framed = FramedLink(replace(USUAL, overhead=4, width=32, clock=155e6), overhead=38, line=5e9)
+    first = framed.first_seconds(1e9)
+    assert first == pytest.approx(1024 / 1e9 + 36 / 155e6 + 1094 / 5e9)
+    assert framed.first_seconds(1e12) == pytest.approx(1024 / framed.rate + 36 / 155e6 + 1094 / 5e9)
+    assert framed.last_seconds(3200, 1e9) == 0  # it is full
+    rest = framed.last_seconds(3202, 1e9)
+    assert rest == pytest.approx((64 + 4 + 3) / 155e6 + 134 / 5e9 + 64 / 1e9)
+    assert framed.last_seconds(3202, 1e12) == pytest.approx(rest - 64 / 1e9 + 2 / 155e6)
+
+
+def test_both_languages_have_the_shortest_frame():
+    text = (REPOSITORY / "src" / "board" / "dataflow" / "credit_cable.cpp").read_text()
+    assert f"kLeastPayload = {_credit_link.LEAST_PAYLOAD};" in text

@@ -111,11 +111,15 @@ class Exploration:
                 ("boards", "pipelines", "compression", "link"),
                 lambda m, n, name, link: link.bandwidth_of(m, n, packed=name != NONE),
             ),
-            space.over(("boards", "link"), lambda m, link: link.cycles_of(m)),
+            space.over(("boards", "pipelines", "compression", "link"), self._link_cycles),
             space.over(("pipelines", "compression"), lambda n, name: space.ratios.get((name, n), 1.0)),
             space.over(("compression",), lambda name: element.codec_cycles * (name != NONE)),
             space.over(("compression",), lambda name: CODEC_BYTES if name != NONE else inf),
         )
+
+    def _link_cycles(self, boards: int, pipelines: int, compression: str, link: Links) -> float:
+        ratio = None if compression == NONE else self.space.ratios.get((compression, pipelines), 1.0)
+        return link.cycles_of(boards, link.stream(pipelines, self.problem.cells, ratio))
 
     @cached_property
     def seconds(self) -> np.ndarray:

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -21,7 +22,7 @@ from fabricmark.inspect.chips import INTEL, VENDORS
 from fabricmark.inspect.command import inspect_design
 from fabricmark.models import _cascade
 from fabricmark.models._cascade import NO_COMPRESSION, Cascade, Depth
-from fabricmark.models._credit_link import CreditLink, efficiency
+from fabricmark.models._credit_link import CreditLink, FramedLink, efficiency
 from fabricmark.models._network import hop_seconds, mean_spine_seconds
 from fabricmark.models.machine import DIRECT, Bitstream, Network
 from fabricmark.predict import credit_link
@@ -40,6 +41,14 @@ OTHER_FAMILY = "xcup"
 
 
 FRAME = ("frame", "links.width")
+FRAMED = ("links.width", "links.clock", "links.line_rate", "frame_overhead", "flow.packet")
+
+
+class Stream(NamedTuple):
+    """Of a pass: words, one in a cycle of the pipelines, and the flits of a link that carry them."""
+
+    words: float
+    flits: float
 
 
 @dataclass(frozen=True)
@@ -123,18 +132,62 @@ class Links:
         return self._made[place]
 
     def bandwidth_of(self, boards: int, pipelines: int, *, packed: bool = False) -> float:
-        """B_link [B/s]: the known one, of which packets of another length leave another share."""
+        """B_link [B/s]: the known one, of which packets of another length leave another share, and over
+        switches no more than the cable takes."""
         if boards == 1 or self.network is None:
             return np.inf
         known = efficiency(self.usual.packet, self.usual.overhead)
         share = efficiency(self.packet, self.usual.overhead) / known
+        if framed := self.framed(boards):
+            share *= framed.rate / (framed.link.peak * framed.link.efficiency)
         return self._of_network(boards, pipelines, packed=packed)[0] * share
 
-    def cycles_of(self, boards: int) -> float:
-        """D_link [cycles]: a packet is stored whole before it leaves (eq. 2.2)."""
+    def stream(self, pipelines: int, cells: float, ratio: float | None) -> Stream:
+        """Of so many cells, which compression makes smaller by the ratio; None: as they are, each word in
+        whole flits."""
+        words, word = -(-cells // pipelines), pipelines * self.cell_bytes
+        width = (None if self.network is None else self.network.get("links.width")) or word
+        if ratio is None:
+            return Stream(words, words * -(-word // width))
+        return Stream(words, -(-words * word / ratio // width))
+
+    @cached_property
+    def _longer(self) -> dict[tuple[int, Stream], float]:
+        return {}
+
+    def cycles_of(self, boards: int, stream: Stream) -> float:
+        """D_link [cycles]: a packet is stored whole before it leaves (eq. 2.2), over switches as a frame,
+        too, where the last one of a pass waits until it is closed."""
         if boards == 1 or self.network is None:
             return 0.0
-        return self._of_network(boards, 1)[1] + self.packet - self.usual.packet
+        cycles = self._of_network(boards, 1)[1]
+        if (framed := self.framed(boards)) is None:
+            return cycles + self.packet - self.usual.packet
+        place = (framed.link.latency, stream)
+        if place not in self._longer:
+            arriving = stream.flits * framed.link.width / stream.words * self.hz
+            last = framed.last_seconds(stream.flits, arriving)
+            self._longer[place] = max(framed.first_seconds(arriving), last)
+        return cycles + self._longer[place] * self.hz
+
+    @cached_property
+    def _has_frames(self) -> bool:
+        return self.switched and None not in map(self.network.get, FRAMED)  # type: ignore[union-attr]
+
+    @cached_property
+    def _framed(self) -> dict[int, FramedLink]:
+        return {}
+
+    def framed(self, boards: int) -> FramedLink | None:
+        """The same link over the frames of a switched network, of which the file says what they take."""
+        if self.network is None or not self._has_frames:
+            return None
+        latency = self.latency(boards)
+        if latency not in self._framed:
+            network = self.network
+            link = replace(self.law(boards), width=int(network["links.width"]), clock=network["links.clock"])
+            self._framed[latency] = FramedLink(link, network["frame_overhead"], network["links.line_rate"])
+        return self._framed[latency]
 
     def __str__(self) -> str:
         return f"D {self.packet}, RX {self.depth}"

@@ -14,6 +14,7 @@ RX_WRITE_FORWARD = 4  # cycles; eq. 2.2
 LOOP_CYCLES = 5  # of a credit, beside both latencies and the packet: five registers on its path
 FIRST_CYCLES = 3  # of a first word, beside a packet and the latency
 SINGLE_CYCLES = 4  # of a packet that did not have to fill
+LEAST_PAYLOAD = 46  # bytes of an Ethernet frame
 BOUND_CYCLES = 16  # of progress, beside what it waits for
 
 
@@ -128,6 +129,52 @@ class CreditLink:
         packets = math.ceil(size / (self.packet * self.width))
         sending = packets * self.packet / self.share
         return (self.first_word + sending) / self.clock
+
+
+@dataclass(frozen=True)
+class FramedLink:
+    """A credit link whose packets are frames of a switched network, on which a board has one port: frames of
+    data to the next board and those that bring credits to the board before take turns on its cable.
+
+    `overhead`: of a frame, beside its flits [bytes]; `line`: of the cable [B/s].
+    """
+
+    link: CreditLink
+    overhead: float
+    line: float
+
+    def frame_seconds(self, flits: float) -> float:
+        """On the cable, of a packet with so many data flits and its header."""
+        payload = max((flits + 1) * self.link.width, LEAST_PAYLOAD)
+        return (payload + self.overhead) / self.line
+
+    @property
+    def rate(self) -> float:
+        """Of a long stream [B/s]: that of the link, or what the cable takes."""
+        packet = self.link.packet
+        credits = packet / self.link.credit_interval * self.frame_seconds(0)
+        on_cable = packet * self.link.width / (self.frame_seconds(packet) + credits)
+        return min(self.link.peak * self.link.efficiency, on_cable)
+
+    def first_seconds(self, arriving: float) -> float:
+        """Until the first flit of a stream of `arriving` [B/s] has come, beside the network's latency [s].
+
+        Its packet is stored whole, leaves flit by flit, and comes out when all of its frame is there.
+        """
+        link = self.link
+        gathered = link.packet * link.width / min(arriving, self.rate)
+        return gathered + (FIRST_CYCLES + link.packet + 1) / link.clock + self.frame_seconds(link.packet)
+
+    def last_seconds(self, flits: float, taken: float) -> float:
+        """From the last flit of a stream of so many until it was taken, beside the network's latency [s].
+
+        A packet that it does not fill is closed by the timeout; `taken` [B/s] is how fast flits are taken.
+        """
+        link, rest = self.link, flits % self.link.packet
+        if rest == 0:
+            return 0.0  # as the first one or faster
+        closed = (link.timeout + SINGLE_CYCLES + rest + 1) / link.clock
+        return closed + self.frame_seconds(rest) + rest * link.width / min(taken, link.peak)
 
 
 def ring_seconds(
