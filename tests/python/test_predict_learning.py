@@ -2,7 +2,7 @@
 
 import csv
 import random
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
 from math import log
 
@@ -13,7 +13,8 @@ from fabricmark import systems
 from fabricmark.predict import calibrated, next_run, points
 from fabricmark.predict.points import Case, uncertain
 from fabricmark.results import published
-from fabricmark.validate import intervals, learned, likeness, observed, outcomes, scaled
+from fabricmark.validate import accepted, intervals, learned, likeness, observed, outcomes, scaled
+from fabricmark.validate.accepted import Accepted
 from fabricmark.validate.posterior import Place, Posterior
 from fabricmark.validate.scaled import Factor
 
@@ -66,7 +67,7 @@ def test_the_posterior_is_that_of_one_number_and_its_noise():
     """Of a factor with variance v and one value with variance n and miss m: v / (v + n) m."""
     place = Place("nobody", "here", "board", "none", ("rate", ""), 1, 1.0)
     of = intervals.UNKNOWN
-    rest = of.metric**2 + of.local**2 + of.run**2 + of.noise**2
+    rest = of.metric**2 + of.design**2 + of.local**2 + of.run**2 + of.noise**2
     found = Posterior([place], np.array([[1.0]]), np.array([[0.25]]), np.array([0.4]))
     assert found.logs[0] == pytest.approx(0.25 / (0.25 + rest) * 0.4)
     mean, deviation = found.left_out([0])
@@ -82,23 +83,103 @@ def test_the_file_of_likeness_is_that_of_the_residuals():
         assert vars(one) == pytest.approx(vars(known[key]), rel=0.1), key
 
 
-def errors(rows, learning):
+@dataclass(frozen=True)
+class Errors:
+    """Of a pool's values, as they are predicted and after rows."""
+
+    before: list
+    after: list
+
+    def of(self, share):
+        return np.percentile(self.before, share), np.percentile(self.after, share)
+
+
+def errors(first, step):
+    """By pool, of the rows that nothing was learned from."""
+    chosen = TESTS[first::step]
+    known = learned.learn(runs_of(chosen))
+    lines = {line for line, _ in chosen}
     found = {}
-    for run in runs_of(rows):
-        for one, value, place in zip(
-            learned.outcome_with(learning, run), run.values, run.places, strict=True
+    for run in runs_of([one for one in TESTS if one[0] not in lines]):
+        told = learned.told(known, run).values
+        for usual, now, value, place in zip(
+            run.predicted(run.system), told, run.values, run.places, strict=True
         ):
-            found.setdefault(place.pool, []).append(abs(one / value - 1))
+            own = found.setdefault(place.pool, Errors([], []))
+            own.before.append(abs(usual / value - 1))
+            own.after.append(abs(now / value - 1))
     return found
 
 
-@pytest.mark.parametrize("first", range(3))
-def test_every_third_row_brings_the_others_nearer(first):
-    chosen = TESTS[first::3]
-    known = learned.learn(runs_of(chosen))
-    lines = {line for line, _ in chosen}
-    after = np.concatenate(list(errors([one for one in TESTS if one[0] not in lines], known).values()))
-    assert np.median(after) <= 0.0095 and np.percentile(after, 90) <= 0.065
+@pytest.mark.parametrize(
+    ("first", "step", "median"), [(0, 3, 0.009), (1, 3, 0.009), (2, 3, 0.008), (1, 5, 0.01), (3, 5, 0.009)]
+)
+def test_some_rows_bring_the_others_nearer_and_no_group_farther(first, step, median):
+    found = errors(first, step)
+    after = np.concatenate([own.after for own in found.values()])
+    assert np.median(after) <= median and np.percentile(after, 90) <= 0.065
+    for pool, own in found.items():
+        for share in (50, 90):
+            before, now = own.of(share)
+            assert now <= before + 1.2e-3, pool
+    if first == 0:  # the split that docs/predict.md names
+        for own in found.values():
+            assert all(now <= before + 5e-4 for before, now in map(own.of, (50, 90)))
+
+
+def test_a_group_that_gets_farther_would_be_noticed(monkeypatch):
+    """Without the rule that says where it counts."""
+    monkeypatch.setattr(Accepted, "takes", lambda self, place: True)
+    found = errors(0, 3)
+    worse = {pool[:2] for pool, own in found.items() if own.of(50)[1] > own.of(50)[0] + 5e-4}
+    assert {("stream", "hacc"), ("stream", "noctua1")} <= worse
+
+
+def posterior_of(metrics, misses):
+    """Of runs on 1, 2, 4, ... devices, which a factor of wide prior moves together."""
+    places = [
+        Place("nobody", "here", "board", "none", (metric, ""), 2**at, 1.0)
+        for at, metric in enumerate(metrics)
+    ]
+    return Posterior(places, np.ones((len(places), 1)), np.array([[1.0]]), np.array(misses))
+
+
+def judged(metrics, misses, published):
+    posterior = posterior_of(metrics, misses)
+    return accepted.accepted(posterior, published).pools[posterior.places[0].pool]
+
+
+def test_published_values_move_only_where_left_out_runs_get_clearly_nearer():
+    clear, unclear = [0.3, 0.32, 0.28, 0.31, 0.29], [0.3, -0.1, 0.3, -0.05, 0.02]
+    for misses, is_taken in ((clear, True), (unclear, False)):
+        assert judged(["rate"] * 5, misses, {"here"}).is_taken is is_taken
+    few = [0.3, 0.18]  # on the whole nearer, but of two runs: not clearly
+    assert judged(["rate"] * 2, few, set()).is_taken
+    assert not judged(["rate"] * 2, few, {"here"}).is_taken
+
+
+def test_a_single_run_moves_published_values_beyond_its_noise():
+    noise = intervals.UNKNOWN.noise
+    assert judged(["rate"], [2 * noise], {"here"}).is_taken
+    assert not judged(["rate"], [0.5 * noise], {"here"}).is_taken
+    assert judged(["rate"], [0.5 * noise], set()).is_taken
+
+
+def test_another_metric_moves_where_metrics_that_are_left_out_get_nearer():
+    opposite = [0.3, 0.3, 0.31, 0.29, -0.3, -0.3, -0.31, -0.29]
+    alike = [abs(one) for one in opposite]
+    names = ["copy"] * 4 + ["add"] * 4
+    other = Place("nobody", "here", "board", "none", ("triad", ""), 1, 1.0)
+    for misses, is_taken in ((alike, True), (opposite, False)):
+        own = judged(names, misses, set())
+        assert own.takes(other) is is_taken and own.is_taken
+        assert own.takes(replace(other, metric=("add", "")))
+
+
+def test_where_no_row_tells_only_machines_that_nobody_published_move():
+    known = accepted.accepted(posterior_of(["rate"] * 3, [0.3] * 3), {"noctua1"})
+    other = Place("hpl", "noctua1", "520n", "host", ("rate", ""), 1, 1.0)
+    assert not known.takes(other) and known.takes(replace(other, system="ours"))
 
 
 @cache
@@ -125,7 +206,7 @@ def test_one_row_of_a_foreign_machine_brings_all_others_near(share, benchmark):
     off = [
         abs(found / value - 1)
         for run in runs
-        for found, value in zip(learned.outcome_with(known, run), run.values, strict=True)
+        for found, value in zip(learned.told(known, run).values, run.values, strict=True)
     ]
     assert max(off) <= 0.25
     before = [abs(found / value - 1) for run in runs
@@ -151,10 +232,13 @@ def test_what_makes_left_out_runs_worse_is_not_taken():
         (line, replace(row, value=row.value * random.choice((0.9, 1.1)))) for line, row in enumerate(rows)
     ]
     found = learned.learn(runs_of(noisy))
-    for pool, (before, after) in found.refused.items():
-        assert after > before
+    refused = [pool for pool, own in found.accepted.pools.items() if not own.is_taken]
+    assert refused
+    for pool in refused:
         run = next(one for one in runs_of(noisy) if one.places[0].pool == pool)
-        assert learned.outcome_with(found, run) == run.predicted(run.system)
+        told = learned.told(found, run)
+        assert told.values == pytest.approx(run.predicted(run.system))
+        assert min(told.deviations) > 0
 
 
 def test_values_are_predicted_with_what_rows_tell(predict, tmp_path):

@@ -81,12 +81,12 @@ def test_errors_of_rows_that_are_left_out():
 def test_intervals_cover_what_they_say(pairs):
     whole = coverage_of(pairs, lambda one: True)
     assert 0.85 <= whole.share <= 0.95
-    assert whole.half_width <= min(0.06, 4 * whole.error)
+    assert whole.half_width <= min(0.06, 3 * whole.error)
     assert whole.unvalidated < 0.11 * whole.rows
     assert np.percentile([one.half_width for _, one in pairs if one.half_width is not None], 90) <= 0.18
     for kind in {(one.benchmark, one.transport) for one, _ in pairs}:
         own = coverage_of(pairs, lambda one, kind=kind: (one.benchmark, one.transport) == kind)
-        assert own.share >= 0.75, kind
+        assert own.share >= 0.8 or own.rows < 6, kind
     for devices in {one.devices for one, _ in pairs}:
         assert coverage_of(pairs, lambda one, here=devices: one.devices == here).share >= 0.8, devices
 

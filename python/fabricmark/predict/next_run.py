@@ -174,4 +174,4 @@ class Joint:
 
 def _row(known: Learned, one: Asked) -> np.ndarray:
     at = dict.fromkeys(known.order, 0.0) | dict(known.factors)
-    return learned.derivatives(one.system, one.benchmark, one.transport, one.predicted, known.order, at)[1]
+    return learned.derivatives(one, known.order, at)[1]

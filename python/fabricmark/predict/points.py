@@ -83,6 +83,11 @@ class Point:
     bitstream: str = ""
 
     @property
+    def design(self) -> str:
+        """The name of the bitstream, without its file."""
+        return self.bitstream.rpartition("/")[2]
+
+    @property
     def headline_place(self) -> int:
         """Of the headline among the predictions; several may be equal."""
         return [id(one) for one in self.predictions].index(id(self.headline))
@@ -541,4 +546,5 @@ def _asked(request: PredictionRequest, point: Point, prediction: Prediction, own
     return intervals.Asked(
         request.benchmark, request.system.name, request.system.board_id, request.transport, point.devices,
         size_of(request, point, prediction), operation in intervals.COPIES, [*of_rows, *of_tables][0],
+        design=point.design,
     )  # fmt: skip

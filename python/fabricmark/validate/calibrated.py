@@ -12,6 +12,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import learned, observed, outcomes
+from fabricmark.validate.accepted import Accepted
 from fabricmark.validate.intervals import Interval
 from fabricmark.validate.learned import Learned, Wrong
 from fabricmark.validate.observed import Observed
@@ -62,13 +63,7 @@ def read(path: Path, load: Load, others: Sequence[PublishedValue] = ()) -> Calib
 def _said(found: Learned) -> Iterator[str]:
     for row in found.wrong:
         yield f"{row.label} moves nothing: {_wrong(row)}"
-    if found.refused:
-        worse = [
-            f"{benchmark} on {system}{transports.over(transport)} ({percent(before, digits=1)} before, "
-            f"{percent(after, digits=1)} after)"
-            for (benchmark, system, _, transport), (before, after) in found.refused.items()
-        ]
-        yield f"as without these rows, since runs that were left out got worse: {', '.join(worse)}"
+    yield from _not_taken(found.accepted)
     moved = {one: by for one, by in found.factors.items() if abs(expm1(by)) >= LEAST_SHOWN}
     ordered = sorted(moved, key=lambda one: -abs(moved[one]))
     for one in ordered[:SHOWN]:
@@ -76,6 +71,23 @@ def _said(found: Learned) -> Iterator[str]:
         yield f"{one} {percent(by, digits=1, signed=True)}, by {', '.join(_rows_of(found, one))}"
     if len(ordered) > SHOWN:
         yield f"{len(ordered) - SHOWN} more values moved by at least {percent(LEAST_SHOWN)}"
+
+
+def _not_taken(found: Accepted) -> Iterator[str]:
+    """What stays as it was, in spite of rows."""
+    words, metrics = [], []
+    for (benchmark, system, _, transport), own in found.pools.items():
+        about = f"{benchmark} on {system}{transports.over(transport)}"
+        if own.is_taken and not own.carries:
+            metrics.append(about)
+        elif not own.is_taken:
+            after = "one run" if own.after is None else f"{percent(own.after, digits=1)} left out"
+            words.append(f"{about} ({percent(own.before, digits=1)} off, {after})")
+    if words:
+        why = "runs that are left out get not clearly better by them"
+        yield f"as without these rows, as {why}: {', '.join(words)}"
+    if metrics:
+        yield f"metrics that no row is of are as without these rows: {', '.join(metrics)}"
 
 
 def _rows_of(found: Learned, factor) -> list[str]:

@@ -71,7 +71,8 @@ def with_intervals(
         row = one.row
         size = residuals.of_row(row, predictor)
         about = (row.benchmark, row.system, row.board, row.transport, row.devices, size)
-        asked = Asked(*about, intervals.is_copy(row.benchmark, row.metric), row.metric)
+        design = residuals.design_of(row, predictor)
+        asked = Asked(*about, intervals.is_copy(row.benchmark, row.metric), row.metric, design=design)
         key = (row.benchmark, row.system, row.transport, row.devices, round(size), row.metric, row.source)
         pairs.append((left_out.get(key, one.error), certain.of(asked, leave_out=True)))
     return pairs

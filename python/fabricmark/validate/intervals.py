@@ -1,18 +1,19 @@
 """How sure a prediction is: 90 % intervals from residuals of rows that had no part in a fit (residuals.py).
 
 The half-width of an interval is a quantile of |predicted / measured - 1| over rows that are like what is
-asked: of the same benchmark and transport, of the same board where it has enough of them, nearest in size,
-copies apart from the rest. Of a board with three or four rows it is what their spread says (Student's t). It
-is wider the farther devices and size are from all rows of this board, beyond what those rows themselves were
-from the rows that they were predicted from. It is no wider than how alike errors are allows (likeness.py), as
-that knows which rows are near, and no narrower than LEAST_SHARE of the quantile. Where rows are too few for a
-quantile, likeness alone counts, wider where it rests on few runs. No interval where no row is of the board.
+asked: of the same benchmark and transport, of the same bitstream or else board where it has enough of them,
+nearest in size, copies apart from the rest. Of a board with three or four rows, or with one or two groups, it
+is wider by Student's t. It is wider the farther devices and size are from all rows of this board, beyond what
+those rows themselves were from the rows that they were predicted from. It is no wider than how alike errors
+are allows (likeness.py), as that knows which rows are near and to which side these are off, and no narrower
+than LEAST_SHARE of the quantile. Where rows are too few for a quantile, likeness alone counts, wider where it
+rests on few runs. No interval where no row is of the board.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache, cached_property, lru_cache
-from math import ceil, expm1, inf, log2, sqrt
+from math import ceil, erf, expm1, inf, log2, sqrt
 from pathlib import Path
 from statistics import median
 
@@ -24,9 +25,12 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 from fabricmark.results import published
 
-COLUMNS = ("benchmark", "system", "board", "transport", "devices", "size", "metric", "error", "source")
+COLUMNS = (
+    "benchmark", "system", "board", "transport", "devices", "size", "metric", "error", "source", "design",
+)  # fmt: skip
 LEFT_OUT, LIKENESS = ("validation", "left_out.csv"), ("validation", "likeness.csv")
-COPIES = ("host_to_device", "device_to_host", "transfer")
+OVER_LINK = ("host_to_device", "device_to_host")  # between a host and its device, without anything else
+COPIES = (*OVER_LINK, "transfer")
 FAR = 50.0  # doublings between a size that is known and one that is not
 RUN_SIZES = 3.0  # the part of a run fades so many times as slowly with the size
 MOST_ERROR = 0.3  # of ln: rows that are farther off say no more than that
@@ -38,7 +42,11 @@ LEAST_SHARE = 0.6  # of a quantile, that an interval has at least
 # no mean takes a degree away. Of a board with as few rows; of likeness, one more than it has runs.
 STUDENT = {3: 2.353, 4: 2.132}
 OF_RUNS = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860)
-NEAREST = 10  # rows in the order of their size that a quantile is of, and all that are as near as the last
+FEW_GROUPS = 2  # of a board: a quantile of their rows says little of another one
+NORMAL = 1.645  # the 95 % point of a normal distribution
+# Rows in the order of their size that a quantile is of, and all that are as near as the last: the fewest of
+# which the largest is what LEVEL of these and of one more stay within.
+NEAREST = 9
 DEVICES_AWAY, SIZE_AWAY, SYSTEM_AWAY = 1.0, 0.5, 1.0  # of a doubling, a doubling, and another system
 OTHER_KIND = 4.0  # doublings that a copy is as good as away from what is no copy
 
@@ -63,11 +71,12 @@ class Point:
 
 @dataclass(frozen=True)
 class Residual(Point):
-    """`error`: predicted / measured - 1."""
+    """`error`: predicted / measured - 1. `design`: name of the bitstream, "" where none has a part in it."""
 
     metric: str
     error: float
     source: str
+    design: str = ""
 
 
 def group(benchmark: str, system: str, transport: str, devices: int, size: float) -> tuple:
@@ -110,16 +119,24 @@ def load(path: Path | None = None) -> tuple[Residual, ...]:
     return tuple(found)
 
 
-def is_copy(benchmark: str, metric: str) -> bool:
-    """Whether a metric of rows or tables is of copies between host and device alone."""
+def operation_of(benchmark: str, metric: str) -> str | None:
+    """What a metric of rows or tables is of; None where it is of several or of none."""
     own = _published.of(benchmark)
     if own is None:
-        return False
-    named = own.metrics.get(metric)
-    operation = (
-        named[1] if named else own.printed[metric].axes.get("operation") if metric in own.printed else ""
-    )
-    return operation in COPIES
+        return None
+    if metric in own.metrics:
+        return own.metrics[metric][1]
+    return own.printed[metric].axes.get("operation") if metric in own.printed else None
+
+
+def is_copy(benchmark: str, metric: str) -> bool:
+    """Whether it is of copies between host and device, and what belongs to these."""
+    return operation_of(benchmark, metric) in COPIES
+
+
+def is_over_link(benchmark: str, metric: str) -> bool:
+    """Whether it is of copies between host and device alone."""
+    return operation_of(benchmark, metric) in OVER_LINK
 
 
 def doublings(one: float, other: float) -> float | None:
@@ -134,6 +151,7 @@ class Likeness:
     """Standard deviations of ln, and ranges in doublings."""
 
     metric: float
+    design: float
     local: float
     run: float
     noise: float
@@ -141,28 +159,33 @@ class Likeness:
     size: float
 
 
-USUAL = Likeness(0.02, 0.03, 0.01, 0.01, 1.0, 2.0)
-UNKNOWN = Likeness(0.05, 0.1, 0.03, 0.02, 1.0, 2.0)  # of a benchmark that nobody published
-KEYS = ("benchmark", "transport")
+USUAL = Likeness(0.02, 0.02, 0.03, 0.01, 0.01, 1.0, 2.0)
+UNKNOWN = Likeness(0.05, 0.05, 0.1, 0.03, 0.02, 1.0, 2.0)  # of a benchmark that nobody published
+KEYS = ("benchmark", "transport", "of")
+OF_COPIES, OF_OTHERS = "copies", "others"
 LIKENESS_COLUMNS = (*KEYS, *(one.name for one in fields(Likeness)))
 
 
 @dataclass(frozen=True)
 class Distances:
-    """Between the places of two lists [rows, columns]: doublings of devices and size; whether board, metric
-    and run are the same."""
+    """Between the places of two lists [rows, columns]: doublings of devices and size; whether board, metric,
+    run and design are the same."""
 
     devices: np.ndarray
     size: np.ndarray
     board: np.ndarray
     metric: np.ndarray
     run: np.ndarray
+    design: np.ndarray
 
 
 def covariance(of: Likeness, apart: Distances) -> np.ndarray:
-    """Of the errors without noise."""
-    fading = np.exp(-apart.devices / of.devices - apart.size / of.size)
-    of_metric = apart.board * apart.metric * (of.metric**2 + of.local**2 * fading)
+    """Of the errors without noise: rough over the devices, smooth over the size (Rasmussen and Williams 2006,
+    eqs. 4.18 and 4.17)."""
+    far = sqrt(5) * apart.size / of.size
+    fading = np.exp(-apart.devices / of.devices - far) * (1 + far + far**2 / 3)
+    of_design = apart.design * (of.design**2 + of.local**2 * fading)
+    of_metric = apart.board * apart.metric * (of.metric**2 + of_design)
     of_run = apart.run * np.exp(-apart.size / of.size / RUN_SIZES)
     return of_metric + of.run**2 * of_run
 
@@ -177,7 +200,8 @@ def distances(of: Sequence, others: Sequence, pool, metric, run) -> Distances:
 
     devices = (np.log2([float(one.devices) for one in side]) for side in (of, others))
     return Distances(
-        np.abs(np.subtract.outer(*devices)), _far(of, others), same(pool), same(metric), same(run)
+        np.abs(np.subtract.outer(*devices)), _far(of, others), same(pool), same(metric), same(run),
+        same(lambda one: one.design),
     )  # fmt: skip
 
 
@@ -204,7 +228,7 @@ def likeness_file() -> Path:
 
 
 @cache
-def likenesses(path: Path | None = None) -> Mapping[tuple[str, str], Likeness]:
+def likenesses(path: Path | None = None) -> Mapping[tuple[str, ...], Likeness]:
     """The file. Raises FabricmarkError (2) with line and remedy."""
     found = {}
     for place, row in published.rows(likeness_file() if path is None else path, LIKENESS_COLUMNS):
@@ -212,12 +236,14 @@ def likenesses(path: Path | None = None) -> Mapping[tuple[str, str], Likeness]:
             numbers = [float(row[name]) for name in LIKENESS_COLUMNS[len(KEYS) :]]
         except ValueError:
             raise FabricmarkError(f"{place}: no numbers where they have to be", published.RESTORE) from None
-        found[row["benchmark"], row["transport"]] = Likeness(*numbers)
+        found[tuple(row[name] for name in KEYS)] = Likeness(*numbers)
     return found
 
 
-def likeness_of(benchmark: str, transport: str) -> Likeness:
-    return likenesses().get((benchmark, transport), UNKNOWN)
+def likeness_of(benchmark: str, transport: str, *, of_copies: bool) -> Likeness:
+    """`of_copies`: of copies between host and device alone, which are unlike kernels."""
+    of = OF_COPIES if of_copies else OF_OTHERS
+    return likenesses().get((benchmark, transport, of), UNKNOWN)
 
 
 @dataclass(frozen=True)
@@ -227,6 +253,7 @@ class Asked(Point):
     is_copy: bool = False
     metric: str = ""
     source: str = ""  # of no run that is known
+    design: str = ""
 
 
 @dataclass(frozen=True)
@@ -246,7 +273,7 @@ class Interval:
 def asked_of(one: Residual) -> Asked:
     """The row itself."""
     about = (one.benchmark, one.system, one.board, one.transport, one.devices, one.size)
-    return Asked(*about, is_copy(one.benchmark, one.metric), one.metric)
+    return Asked(*about, is_copy(one.benchmark, one.metric), one.metric, design=one.design)
 
 
 class Intervals:
@@ -278,34 +305,42 @@ class Intervals:
         if away is None:
             reason = f"no published value of {about} is of the board {asked.board}"
             return Interval(None, len(every), middle, reason)
-        runs = len({(one.system, one.devices, one.source) for one in left if one.board == asked.board})
-        wider = OF_RUNS[min(runs, len(OF_RUNS) - 1)]
-        by_likeness = expm1(wider * self._by_likeness(asked, left, asked.group if leave_out else ()))
+        mean, deviation = self._by_likeness(asked, left, asked.group if leave_out else ())
         by_quantile = self._by_quantile(asked, left, away) if len(every) >= LEAST_ROWS else None
-        width = by_likeness
+        if by_quantile is None:
+            runs = len({(one.system, one.devices, one.source) for one in left if one.board == asked.board})
+            deviation *= student(runs + 1) / NORMAL
+        width = expm1(around(mean, deviation))
         if by_quantile is not None:
-            width = max(min(by_quantile, by_likeness), LEAST_SHARE * by_quantile)
+            width = max(min(by_quantile, width), LEAST_SHARE * by_quantile)
         return Interval(width, len(every), middle)
 
     def _by_quantile(self, asked: Asked, left: Sequence[Residual], away: float) -> float | None:
         """None where rows are too few for one."""
         own = [one for one in left if one.board == asked.board]
         few = len(own) in STUDENT
-        pool = own if few or len(own) >= LEAST_LEFT else left
-        if not few and len(pool) < LEAST_LEFT:
+        of_design = [one for one in own if one.design == asked.design]
+        pools = [own] if few else [one for one in (of_design, own, left) if len(one) >= LEAST_LEFT]
+        if not pools:
             return None
-        chosen = own if few else nearest(asked, pool)
+        chosen = own if few else nearest(asked, pools[0])
         usual = median(self._away_of(one) for one in chosen)
         errors = [one.error for one in chosen]
         width = of_few(errors) if few else quantile([abs(error) for error in errors])
+        groups = len({one.group for one in own})
+        if not few and groups <= FEW_GROUPS:
+            width *= student(groups + 1) / NORMAL
         return width * (1 + max(0.0, away - usual))
 
-    def _by_likeness(self, asked: Asked, left: Sequence[Residual], without: tuple) -> float:
-        """Deviation of ln(measured / predicted) from 0 that the rows which are left say."""
-        key = (asked.benchmark, asked.transport, without)
+    def _by_likeness(self, asked: Asked, left: Sequence[Residual], without: tuple) -> tuple[float, float]:
+        """Mean and deviation of ln(measured / predicted) that the rows which are left say."""
+        of_copies = is_over_link(asked.benchmark, asked.metric)
+        key = (asked.benchmark, asked.transport, of_copies, without)
         if key not in self._alike:
-            self._alike[key] = Alike(left)
-        return self._alike[key].deviation(asked)
+            like = [one for one in left if is_over_link(one.benchmark, one.metric) == of_copies]
+            of = likeness_of(asked.benchmark, asked.transport, of_copies=of_copies)
+            self._alike[key] = Alike(like, of)
+        return self._alike[key].of(asked)
 
     def _away_of(self, one: Residual) -> float:
         """How far a row is from those that it was predicted from."""
@@ -330,9 +365,8 @@ class Intervals:
 class Alike:
     """What errors of rows of a benchmark over a transport say of another one's (likeness.py)."""
 
-    def __init__(self, rows: Sequence[Residual]) -> None:
-        self._rows = rows
-        self._of = likeness_of(rows[0].benchmark, rows[0].transport)
+    def __init__(self, rows: Sequence[Residual], of: Likeness) -> None:
+        self._rows, self._of = rows, of
 
     def _covariance(self, of: Sequence[Point], others: Sequence[Point]) -> np.ndarray:
         return covariance(self._of, of_rows(of, others))
@@ -347,12 +381,22 @@ class Alike:
         errors = np.clip([one.error for one in self._rows], -MOST_ERROR, MOST_ERROR)
         return self._inverse @ -np.log1p(errors)
 
-    def deviation(self, asked: Asked) -> float:
-        """Root of the mean square of ln of one more error."""
+    def of(self, asked: Asked) -> tuple[float, float]:
+        """Mean and deviation of ln of one more error."""
         shared = self._covariance([asked], self._rows)[0]
         own = self._covariance([asked], [asked])[0, 0] + self._of.noise**2
         variance = max(own - shared @ self._inverse @ shared, self._of.noise**2)
-        return sqrt(variance + float(shared @ self._weights) ** 2)
+        return float(shared @ self._weights), sqrt(variance)
+
+
+def around(mean: float, deviation: float) -> float:
+    """How far from 0 LEVEL of a normal distribution are."""
+    least, most = 0.0, abs(mean) + 4 * deviation
+    while most - least > 1e-4 * most:
+        middle = (least + most) / 2
+        inside = (erf((middle - mean) / deviation / sqrt(2)) + erf((middle + mean) / deviation / sqrt(2))) / 2
+        least, most = (middle, most) if inside < LEVEL else (least, middle)
+    return most
 
 
 def nearest(asked: Asked, pool: Sequence[Residual]) -> list[Residual]:
@@ -372,6 +416,11 @@ def quantile(errors: Sequence[float]) -> float:
     """The smallest error that LEVEL of these and of one more stay within; the largest where they are few."""
     ordered = sorted(errors)
     return ordered[min(ceil(LEVEL * (len(ordered) + 1)), len(ordered)) - 1]
+
+
+def student(freedom: int) -> float:
+    """The 95 % point of Student's t with so many degrees of freedom; of many the last one of OF_RUNS."""
+    return OF_RUNS[min(max(freedom, 1), len(OF_RUNS)) - 1]
 
 
 def of_few(errors: Sequence[float]) -> float:

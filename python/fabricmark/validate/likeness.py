@@ -1,10 +1,11 @@
 """How alike the errors of a model are over metrics, devices and sizes: data/validation/likeness.csv.
 
 An error, ln(measured / predicted), is a sum of Gaussian parts: one of a metric on all devices and sizes of a
-board, one that fades with the doublings of devices and of size between two runs, one that all metrics of a
-run share, and noise. Their standard deviations and ranges are those that make the errors of rows that had no
-part in a fit (residuals.py) most likely, by benchmark and transport (Rasmussen and Williams 2006, eq. 5.8),
-with a wide prior around USUAL. `tools/validation.py` writes the file, a test makes it again.
+board, one of its bitstream, one of this that fades with the doublings of devices and of size between two
+runs, one that all metrics of a run share, and noise. Their standard deviations and ranges are those that make
+the errors of rows that had no part in a fit (residuals.py) most likely, by benchmark and transport, copies
+between host and device apart (Rasmussen and Williams 2006, eq. 5.8), with a wide prior around USUAL.
+`tools/validation.py` writes the file, a test makes it again.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -16,15 +17,18 @@ from fabricmark.base import cells
 from fabricmark.validate.intervals import (
     LIKENESS_COLUMNS,
     MOST_ERROR,
+    OF_COPIES,
+    OF_OTHERS,
     USUAL,
     Likeness,
     Residual,
     covariance,
+    is_over_link,
     of_rows,
 )  # fmt: skip
 
-WIDTHS = (0.7, 0.7, 0.7, 0.7, 0.5, 0.5)  # of the prior, in ln
-BOUNDS = ((1e-3, 0.3),) * 4 + ((0.2, 8.0),) * 2
+WIDTHS = (0.7, 0.7, 0.7, 0.7, 0.7, 0.5, 0.5)  # of the prior, in ln
+BOUNDS = ((1e-3, 0.3),) * 5 + ((0.2, 8.0),) * 2
 
 
 def fit(rows: Sequence[Residual]) -> Likeness:
@@ -46,14 +50,15 @@ def fit(rows: Sequence[Residual]) -> Likeness:
     return Likeness(*(float(f"{value:.2g}") for value in np.exp(found.x)))
 
 
-def make(rows: Iterable[Residual]) -> dict[tuple[str, str], Likeness]:
-    """By benchmark and transport."""
-    of: dict[tuple[str, str], list[Residual]] = {}
+def make(rows: Iterable[Residual]) -> dict[tuple[str, str, str], Likeness]:
+    """By benchmark and transport, of copies between host and device and of all else."""
+    of: dict[tuple[str, str, str], list[Residual]] = {}
     for row in rows:
-        of.setdefault((row.benchmark, row.transport), []).append(row)
+        kind = OF_COPIES if is_over_link(row.benchmark, row.metric) else OF_OTHERS
+        of.setdefault((row.benchmark, row.transport, kind), []).append(row)
     return {key: fit(of[key]) for key in sorted(of)}
 
 
-def text(found: Mapping[tuple[str, str], Likeness]) -> str:
+def text(found: Mapping[tuple[str, str, str], Likeness]) -> str:
     """The file's content."""
     return cells.as_csv([LIKENESS_COLUMNS, *((*key, *astuple(one)) for key, one in found.items())])

@@ -93,5 +93,6 @@ def place_of(row: PublishedValue, one: models.Prediction, system: System, predic
     """Of a row whose metric means this prediction."""
     size = residuals.of_row(row, predictor)
     return Place(
-        row.benchmark, system.name, system.board_id, row.transport, metric_of(one), row.devices, size
-    )
+        row.benchmark, system.name, system.board_id, row.transport, metric_of(one), row.devices, size,
+        residuals.design_of(row, predictor),
+    )  # fmt: skip

@@ -28,7 +28,8 @@ FITTED = 0.3  # of these, where published rows of the system had a part in the f
 
 @dataclass(frozen=True)
 class Place:
-    """What a value is of. `metric`: name and operation; `run`: what one run measured together."""
+    """What a value is of. `metric`: name and operation; `run`: what one run measured together; `design`: the
+    name of the bitstream, "" where none has a part in it."""
 
     benchmark: str
     system: str
@@ -37,6 +38,7 @@ class Place:
     metric: tuple[str, str]
     devices: int
     size: float
+    design: str = ""
 
     @property
     def pool(self) -> tuple[str, ...]:
@@ -45,6 +47,11 @@ class Place:
     @property
     def run(self) -> tuple:
         return (*self.pool, self.devices)
+
+    @property
+    def is_over_link(self) -> bool:
+        """Of copies between host and device alone."""
+        return self.metric[1] in intervals.OVER_LINK
 
 
 def metric_of(one: Prediction) -> tuple[str, str]:
@@ -67,26 +74,27 @@ def prior(factors: Sequence[Factor], fitted: Collection[Factor]) -> np.ndarray:
 def alike(places: Sequence[Place], others: Sequence[Place]) -> np.ndarray:
     """Covariance of what the factors do not explain [places, others], without noise."""
     found = np.zeros((len(places), len(others)))
-    for pool in {one.pool for one in places}:
-        rows = [at for at, one in enumerate(places) if one.pool == pool]
-        columns = [at for at, one in enumerate(others) if one.pool == pool]
+    for kind in {(one.pool, one.is_over_link) for one in places}:
+        rows, columns = (
+            [at for at, one in enumerate(side) if (one.pool, one.is_over_link) == kind]
+            for side in (places, others)
+        )
         if columns:
             apart = intervals.distances(
                 [places[at] for at in rows], [others[at] for at in columns], lambda one: one.pool,
                 lambda one: one.metric, lambda one: one.run,
             )  # fmt: skip
-            found[np.ix_(rows, columns)] = intervals.covariance(_of(pool), apart)
+            found[np.ix_(rows, columns)] = intervals.covariance(_of(places[rows[0]]), apart)
     return found
 
 
-def _of(pool: tuple[str, ...]) -> intervals.Likeness:
-    benchmark, _, _, transport = pool
-    return intervals.likeness_of(benchmark, transport)
+def _of(one: Place) -> intervals.Likeness:
+    return intervals.likeness_of(one.benchmark, one.transport, of_copies=one.is_over_link)
 
 
 def noise(place: Place) -> float:
     """Variance of ln of what nothing explains."""
-    return _of(place.pool).noise ** 2
+    return _of(place).noise ** 2
 
 
 @dataclass(frozen=True)

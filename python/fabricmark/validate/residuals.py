@@ -13,6 +13,7 @@ from fabricmark.results.published import PublishedValue
 from fabricmark.validate import groups, scored, tables
 from fabricmark.validate.intervals import COLUMNS, Residual, size_of
 from fabricmark.validate.outcomes import Load, Outcome, Predictor, loaded, read
+from fabricmark.validate.runs import NotPredicted, bitstream_of
 from fabricmark.validate.scored import Scored
 
 DIGITS = 4
@@ -25,11 +26,23 @@ def of_row(row: PublishedValue, predictor: Predictor) -> float:
     return size_of(row.benchmark, predictor.parameters(row), row.devices)
 
 
+def design_of(row: PublishedValue, predictor: Predictor) -> str:
+    """The name of a published row's bitstream; "" where none has a part in it."""
+    try:
+        found = bitstream_of(predictor.system(row.system, row.board), row)
+    except NotPredicted:
+        return ""
+    return "" if found is None else found.name
+
+
 def of_outcome(one: Outcome, predictor: Predictor) -> Residual:
     row = one.row
     error = 0.0 if one.predicted is None else one.predicted / row.value - 1
     about = (row.benchmark, row.system, row.board, row.transport, row.devices)
-    return Residual(*about, of_row(row, predictor), row.metric, round(error, DIGITS), row.source)
+    return Residual(
+        *about, of_row(row, predictor), row.metric, round(error, DIGITS), row.source,
+        design_of(row, predictor),
+    )  # fmt: skip
 
 
 def of_scored(one: Scored) -> Residual:
@@ -38,7 +51,7 @@ def of_scored(one: Scored) -> Residual:
     size = one.size if means is None else means.axes.get("message_bytes", one.size)
     about = (given.benchmark, given.system or given.board, given.board, given.transport, given.devices)
     error = round(one.predicted / given.value - 1, DIGITS)
-    return Residual(*about, float(size), given.metric, error, f"Meyer 2024, {given.table}")
+    return Residual(*about, float(size), given.metric, error, f"Meyer 2024, {given.table}", one.design)
 
 
 def make(load: Load) -> list[Residual]:

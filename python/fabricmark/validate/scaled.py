@@ -146,6 +146,11 @@ def _faster(curve: Curve, by: float) -> Curve:
 Values = Callable[[System], Sequence[float | None]]
 
 
+def logs_of(values: Sequence[float | None]) -> np.ndarray:
+    """NaN where there is no value."""
+    return np.array([log(one) if one is not None and one > 0 else np.nan for one in values])
+
+
 def elasticities(
     system: System, factors: Sequence[Factor], values: Values, at: Mapping[Factor, float]
 ) -> tuple[np.ndarray, np.ndarray]:
@@ -153,8 +158,7 @@ def elasticities(
     [values, factors]; NaN where there is no value."""
 
     def logs(moved: Mapping[Factor, float]) -> np.ndarray:
-        found = values(having(system, moved))
-        return np.array([log(one) if one is not None and one > 0 else np.nan for one in found])
+        return logs_of(values(having(system, moved)))
 
     base = logs(at)
     columns = [(logs({**at, one: at.get(one, 0.0) + STEP}) - base) / STEP for one in factors]

@@ -53,7 +53,8 @@ class Rule:
 
 @dataclass(frozen=True)
 class Scored:
-    """A printed value, its role and its prediction in the same unit; `reason`: why there is none."""
+    """A printed value, its role and its prediction in the same unit; `reason`: why there is none. `design`:
+    the name of its bitstream."""
 
     printed: Printed
     role: str
@@ -61,6 +62,7 @@ class Scored:
     predicted: float | None = None
     reason: str = ""
     size: float = 0.0
+    design: str = ""
 
     @property
     def error(self) -> float:
@@ -107,16 +109,17 @@ def _scored(one: Printed, rule: Rule, predictor: Predictor, load: Load, rows: Se
     if repeats(one, rows):
         return Scored(one, CONTEXT, "printed before, in Table 3.6")
     try:
-        predicted, size = _predicted(one, rule, predictor, load, rows)
-        return Scored(one, rule.role, rule.note, predicted, "", size)
+        predicted, size, design = _predicted(one, rule, predictor, load, rows)
+        return Scored(one, rule.role, rule.note, predicted, "", size, design)
     except NotPredicted as reason:
         return Scored(one, rule.role, rule.note, None, str(reason))
 
 
 def _predicted(
     one: Printed, rule: Rule, predictor: Predictor, load: Load, rows: Sequence[Printed]
-) -> tuple[float, float]:
-    """(the prediction in the unit of the value, the size of the problem). Raises NotPredicted."""
+) -> tuple[float, float, str]:
+    """(the prediction in the unit of the value, the size of the problem, the name of the bitstream). Raises
+    NotPredicted."""
     if one.unit in PER_WATT:
         return _per_watt(one, rule, predictor, load, rows)
     system = predictor.system(one.system, one.board) if one.system else load(one.board, None)
@@ -142,7 +145,8 @@ def _predicted(
         raise NotPredicted(f"its model cannot use these values: {error}") from error
     value = _value(one, found)
     size = parameters.get("size") or 2.0 ** parameters.get("log_size", 0)
-    return value, size / (_published.root(one.devices) if models.traits(one.benchmark).on_grid else 1)
+    share = _published.root(one.devices) if models.traits(one.benchmark).on_grid else 1
+    return value, size / share, "" if bitstream is None else bitstream.name
 
 
 def _bitstream(system: System, one: Printed, rule: Rule) -> Bitstream | None:
@@ -186,7 +190,7 @@ def _value(one: Printed, found: Sequence[Prediction]) -> float:
 
 def _per_watt(
     one: Printed, rule: Rule, predictor: Predictor, load: Load, rows: Sequence[Printed]
-) -> tuple[float, float]:
+) -> tuple[float, float, str]:
     """The best predicted performance over the measured peak power, as section 3.3.4 has it.
 
     Raises NotPredicted.
@@ -197,8 +201,8 @@ def _per_watt(
     of = [row for row in same if row.metric in _published.of(one.benchmark).per_watt]
     if power is None or not of:
         raise NotPredicted(f"{one.table} has no power of {one.board}")
-    predicted, size = max(_predicted(row, rule, predictor, load, rows) for row in of)
-    return predicted / power, size
+    predicted, size, design = max(_predicted(row, rule, predictor, load, rows) for row in of)
+    return predicted / power, size, design
 
 
 def repeats(one: Printed, others: Sequence[Printed]) -> bool:
