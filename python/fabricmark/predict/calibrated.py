@@ -26,7 +26,8 @@ def loads(system: System, name: str, profile: str) -> Load:
 def place_of(request: PredictionRequest, point: Point, one: Prediction) -> Place:
     """Of a prediction."""
     about = (request.benchmark, request.system.name, request.system.board_id, request.transport)
-    return Place(*about, metric_of(one), point.devices, points.size_of(request, point, one), point.design)
+    size, device_class = points.size_of(request, point, one), request.system.board.device_class
+    return Place(*about, metric_of(one), point.devices, size, point.design, device_class)
 
 
 def learning(case: Case, calibration: Calibration) -> Case:

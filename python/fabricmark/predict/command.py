@@ -62,7 +62,7 @@ class Given:
     enough: tuple[str, ...]
     beyond: bool
     from_files: tuple[Path, ...]
-    calibrate: Path | None = None
+    calibrate: tuple[Path, ...] = ()
     next_run: int | None = None
     budget: str | None = None
 
@@ -73,12 +73,12 @@ class Given:
 
     @property
     def learns(self) -> bool:
-        return self.calibrate is not None or self.next_run is not None
+        return bool(self.calibrate) or self.next_run is not None
 
     def check_learns_not(self, what: str) -> None:
         """Raises FabricmarkError (2)."""
         if self.learns:
-            option = "--calibrate" if self.calibrate is not None else "--next-run"
+            option = "--calibrate" if self.calibrate else "--next-run"
             raise FabricmarkError(f"{option} with {what}", f"leave out {option}: no rows tell of it")
 
     @property
@@ -138,7 +138,7 @@ def predict(
     enough: Annotated[list[str] | None, typer.Option(help=HELP["enough"])] = None,
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     from_files: Annotated[list[Path] | None, typer.Option("--from", help=HELP["from"])] = None,
-    calibrate: Annotated[Path | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
+    calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     next_run: Annotated[int | None, typer.Option("--next-run", min=1, max=50, help=HELP["next_run"])] = None,
     budget: Annotated[str | None, typer.Option(help=HELP["budget"])] = None,
     csv_file: Annotated[
@@ -149,7 +149,7 @@ def predict(
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""
     given = Given(
         system, transport, board, bitstream_id, program, scaling, profile, closed_form, sensitivity, reach,
-        tuple(enough or ()), beyond, tuple(from_files or ()), calibrate,
+        tuple(enough or ()), beyond, tuple(from_files or ()), tuple(calibrate or ()),
         next_run, budget,
     )  # fmt: skip
     if budget is not None and next_run is None:
@@ -273,7 +273,7 @@ def _learning(case: Case, given: Given, system: str) -> Case:
     from fabricmark.validate.calibrated import read
 
     runs = []
-    if given.calibrate is not None:
+    if given.calibrate:
         calibration = read(given.calibrate, calibrated.loads(case.request.system, system, given.profile))
         case, runs = calibrated.learning(case, calibration), calibration.runs
     if given.next_run is None:

@@ -152,7 +152,7 @@ class Joint:
     @classmethod
     def of(cls, known: Learned, asked: Sequence[tuple[Asked, int]]) -> "Joint":
         """After all that is known."""
-        places = [one.places[place] for one, place in asked]
+        places = [known.place(one.places[place]) for one, place in asked]
         rows = np.stack([_row(known, one)[place] for one, place in asked])
         before, after = known.posterior, posterior.alike
         found = rows @ before.prior @ rows.T + after(places, places)

@@ -11,7 +11,7 @@ from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.results.published import PublishedValue
-from fabricmark.validate import learned, observed, outcomes
+from fabricmark.validate import learned, observed, outcomes, own_results
 from fabricmark.validate.accepted import Accepted
 from fabricmark.validate.intervals import Interval
 from fabricmark.validate.learned import Learned, Wrong
@@ -26,7 +26,11 @@ QUANTILE = 1.645  # of a normal distribution: 90 % lie within
 UNITS = {3: "one prefix", 6: "two prefixes", 9: "three prefixes"}
 BITS = 8.0
 NEAR_UNIT = 0.2
-HELP = "Rows of your own, like those of data/published, from which predictions learn."
+RESULT = ".json"
+HELP = (
+    "Rows of your own like those of data/published, result files or folders of them, from which predictions "
+    "learn; may be repeated."
+)
 
 
 @dataclass(frozen=True)
@@ -39,30 +43,55 @@ class Calibration:
     lines: Sequence[str]
 
 
-def read(path: Path, load: Load, others: Sequence[PublishedValue] = ()) -> Calibration:
-    """The posterior of a file's rows. `load`: finds their systems; `others`: rows whose hosts' curves count,
-    too.
+def read(places: Sequence[Path], load: Load, others: Sequence[PublishedValue] = ()) -> Calibration:
+    """The posterior of rows and result files. `places`: CSV files, result files (.json), folders of these;
+    `load`: finds the systems of rows; `others`: rows whose hosts' curves count, too.
 
-    Raises FabricmarkError (2): no such file, a row that cannot be read, none that can be predicted.
+    Raises FabricmarkError (2): no such file, one that cannot be read, nothing that can be predicted.
     """
-    rows = outcomes.read(path)
-    own = [row for _, row in rows]
+    of_results = [one for one in places if one.is_dir() or one.suffix == RESULT]
+    tables = [one for one in places if one not in of_results]
+    rows = [(path, line, row) for path in tables for line, row in outcomes.read(path)]
+    own = [row for _, _, row in rows]
     inputs = [row for row in (*others, *own) if row.role == "calibration"]
-    runs, without = observed.of_rows(rows, Predictor(load, inputs))
+    predictor = Predictor(load, inputs)
+    runs, without = [], []
+    for path in tables:
+        found, missing = observed.of_rows([row[1:] for row in rows if row[0] == path], predictor)
+        head = f"{path.name} " if len(places) > 1 else ""
+        runs += [replace(run, labels=[f"{head}{name}" for name in run.labels]) for run in found]
+        without += [f"{head}{reason}" for reason in missing]
+    if of_results:
+        found, missing = own_results.of_files(of_results)
+        runs, without = [*runs, *found], [*without, *missing]
+    name = ", ".join(str(one) if paths.is_standard_output(one) else one.name for one in places)
     if not runs:
-        cause = f"--calibrate {path}: no row that a model predicts"
+        cause = f"--calibrate {name}: no row that a model predicts"
         raise FabricmarkError(cause, without[0] if without else "give rows with the role test")
-    found = learned.learn(runs)
+    learnt = learned.learn(runs)
     counted = sum(len(run.values) for run in runs)
-    name = path.name if not paths.is_standard_output(path) else str(path)
-    about = f"calibrated with {name}: {counted} rows of {len(runs)} runs"
-    lines = [about, *(f"no part in it: {one}" for one in without), *_said(found)]
-    return Calibration(runs, found, own, lines)
+    about = f"calibrated with {name}: {counted} {'rows' if tables else 'values'} of {len(runs)} runs"
+    return Calibration(runs, learnt, own, [about, *_left(without), *_said(learnt)])
+
+
+def _left(without: Sequence[str]) -> Iterator[str]:
+    """Why rows and files have no part, a line for each reason."""
+    named: dict[str, list[str]] = {}
+    for one in without:
+        name, _, reason = one.partition(": ")
+        named.setdefault(reason, []).append(name)
+    for reason, names in named.items():
+        more = f" and {len(names) - 1} more" if len(names) > 1 else ""
+        yield f"no part in it: {names[0]}{more}: {reason}"
 
 
 def _said(found: Learned) -> Iterator[str]:
-    for row in found.wrong:
+    for row in found.wrong[:SHOWN]:
         yield f"{row.label} moves nothing: {_wrong(row)}"
+    if len(found.wrong) > SHOWN:
+        yield f"{len(found.wrong) - SHOWN} more that are as far off move nothing"
+    for system, by in found.spreads.items():
+        yield f"{system}: its values differ {by:.2g} times as much as those of a machine that nobody measured"
     yield from _not_taken(found.accepted)
     moved = {one: by for one, by in found.factors.items() if abs(expm1(by)) >= LEAST_SHOWN}
     ordered = sorted(moved, key=lambda one: -abs(moved[one]))

@@ -40,7 +40,7 @@ def validate(
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every row and its prediction.")
     ] = None,
-    calibrate: Annotated[Path | None, typer.Option(metavar="ROWS", help=calibrated.HELP)] = None,
+    calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=calibrated.HELP)] = None,
     fitted: Annotated[
         bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
     ] = False,
@@ -61,7 +61,7 @@ def validate(
     found = [predictor.outcome(line, row) for line, row in rows if row.role == outcomes.TEST]
     found = checks.within_systems(found, predictor)
     given = [row for _, row in rows]
-    learned = None if calibrate is None else calibrated.read(calibrate, outcomes.loaded(profile), given)
+    learned = calibrated.read(calibrate, outcomes.loaded(profile), given) if calibrate else None
     told = None if learned is None else calibrated.applied(learned, found, predictor)
     found = list(told.outcomes) if told else found
     total = distribution.spread(found)

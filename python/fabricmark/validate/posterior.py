@@ -23,13 +23,15 @@ OF_ALL = {ALL_RATES: 1.0, ALL_TIMES: 0.5}  # of all rates, and of all times, of 
 OWN = {"seconds": 0.2, keys.SHARE: 0.1, keys.NUMBER: 0.05, "hertz": 0.03}
 OWN_RATE = 0.1
 OF_CURVES = 0.1
+FPGA = "fpga"
 FITTED = 0.3  # of these, where published rows of the system had a part in the files
 
 
 @dataclass(frozen=True)
 class Place:
     """What a value is of. `metric`: name and operation; `run`: what one run measured together; `design`: the
-    name of the bitstream, "" where none has a part in it."""
+    name of the bitstream, "" where none has a part in it. `spread`: how many times as wide as likeness says
+    what nothing explains is on this machine."""
 
     benchmark: str
     system: str
@@ -39,6 +41,8 @@ class Place:
     devices: int
     size: float
     design: str = ""
+    device_class: str = FPGA
+    spread: float = 1.0
 
     @property
     def pool(self) -> tuple[str, ...]:
@@ -85,16 +89,19 @@ def alike(places: Sequence[Place], others: Sequence[Place]) -> np.ndarray:
                 lambda one: one.metric, lambda one: one.run,
             )  # fmt: skip
             found[np.ix_(rows, columns)] = intervals.covariance(_of(places[rows[0]]), apart)
-    return found
+    return found * np.multiply.outer(*([one.spread for one in side] for side in (places, others)))
 
 
 def _of(one: Place) -> intervals.Likeness:
+    """Published rows, from which the file is, are of FPGAs."""
+    if one.device_class != FPGA:
+        return intervals.UNKNOWN
     return intervals.likeness_of(one.benchmark, one.transport, of_copies=one.is_over_link)
 
 
 def noise(place: Place) -> float:
     """Variance of ln of what nothing explains."""
-    return _of(place).noise ** 2
+    return (place.spread * _of(place).noise) ** 2
 
 
 @dataclass(frozen=True)
