@@ -12,7 +12,7 @@ import typer
 
 from fabricmark import systems
 from fabricmark.base import choices, kernels, paths
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.explore import budget as budgets
 from fabricmark.explore import (
     confirm,
@@ -27,6 +27,7 @@ from fabricmark.explore import (
 )
 from fabricmark.explore.cascades import Problem
 from fabricmark.predict import options
+from fabricmark.predict.command import CALIBRATE
 from fabricmark.predict.picture import check_picture
 from fabricmark.systems import choice
 
@@ -70,6 +71,7 @@ def explore(
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     confirmed: Annotated[bool, typer.Option("--confirm", help=HELP["confirm"])] = False,
+    calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     json_file: Annotated[
         Path | None, typer.Option("--json", metavar="FILE|-", help="Write all of the Pareto set as JSON.")
     ] = None,
@@ -91,6 +93,10 @@ def explore(
     systems_of = [str(one) for one in options.names(system, "--system")]
     counts = None if devices is None else options.device_counts(devices, name)
     shown = Shown(by, top, json_file, plot_file, confirmed, beyond)
+    if calibrate and confirmed:
+        raise FabricmarkError(
+            "--confirm with --calibrate: the clock has the values of files", "leave one out"
+        )
     is_stencil = file is not None or stencils.is_one(name)
     if len(systems_of) > 1 and (not is_stencil or json_file or plot_file):
         raise FabricmarkError("several systems stand side by side in tables of stencils", "name one --system")
@@ -99,20 +105,48 @@ def explore(
             if value is not None:
                 raise FabricmarkError(f"{option} with {name}, which is no stencil", "give sizes by --set")
         wanted = choice.Wanted(systems_of[0], board, bitstream_id, transport, profile)
-        asked_designs = designs.Asked(name, wanted, counts or (1,), _parameters(name, given or []))
-        _of_designs(asked_designs, budget or [], shown)
+        moved, lines = _calibrated(calibrate or (), wanted, name)
+        fixed = _parameters(name, given or [])
+        _of_designs(designs.Asked(name, wanted, counts or (1,), fixed, moved), budget or [], shown)
+        _say(lines)
         return
     problem = _problem(name, grid, steps) if file is None else _of_file(file, grid, steps)
     answers = []
     for one in systems_of:
         wanted = choice.Wanted(one, board, bitstream_id, transport, profile)
         label = name if file is None else file.name
-        asked = stencils.Asked(label, wanted, problem, counts, _fixed(given or []), file)
+        if file is not None and calibrate:
+            raise FabricmarkError("--calibrate with a file: no program runs it", "leave it out")
+        moved, lines = _calibrated(calibrate or (), wanted, label)
+        asked = stencils.Asked(label, wanted, problem, counts, _fixed(given or []), file, moved)
         answers.append(_of_stencil(asked, budget or [], shown))
+        _say(lines)
     if len(answers) > 1:
         view.show_systems([answer for answer, _ in answers])
     if not all(held for _, held in answers):
         raise typer.Exit(1)
+
+
+def _calibrated(
+    places: Sequence[Path], wanted: choice.Wanted, benchmark: str
+) -> tuple[Callable[[systems.System, str], systems.System], Sequence[str]]:
+    """(what rows of one's own make of a system, lines on these). Raises FabricmarkError (2)."""
+    if not places:
+        return lambda system, transport: system, ()
+    from fabricmark.predict import calibrated  # imported here: a plain exploration shall not wait
+
+    described = systems.load(wanted.system, wanted.profile, wanted.board)
+    known = calibrated.read(places, described, str(wanted.system), wanted.profile)
+
+    def moved(system: systems.System, transport: str) -> systems.System:
+        return calibrated.moved(known.learned, system, benchmark, transport)
+
+    return moved, [*known.lines, "designs have the values of the system as rows moved them"]
+
+
+def _say(lines: Sequence[str]) -> None:
+    for line in lines:
+        print(printable(line))
 
 
 def spent_on(

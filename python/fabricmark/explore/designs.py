@@ -6,7 +6,7 @@ model's `synthesis` says. What no published synthesis for such chips fills is re
 """
 
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from pathlib import Path
@@ -42,12 +42,14 @@ NEAREST = 16  # times the published value, and a part of it: further off nothing
 
 @dataclass(frozen=True)
 class Asked:
-    """What the command says. `fixed`: parameters, as kernel.toml takes them."""
+    """What the command says. `fixed`: parameters, as kernel.toml takes them; `moved(system, transport)`: with
+    what rows of one's own tell."""
 
     benchmark: str
     wanted: choice.Wanted
     devices: Sequence[int]
     fixed: Mapping[str, Any]
+    moved: Callable[[System, str], System] = lambda system, transport: system
 
 
 @dataclass(frozen=True)
@@ -341,7 +343,8 @@ def _cases(asked: Asked, budget: Budget) -> Iterator[Case]:
         raise FabricmarkError("no number of devices is within the budget", "give a larger one")
     for transport, ids in ways.items():
         if ids:
-            yield _case(asked, chosen.system, transport, _base(asked, chosen.system, ids), devices)
+            system = asked.moved(chosen.system, transport)
+            yield _case(asked, system, transport, _base(asked, system, ids), devices)
 
 
 def _base(asked: Asked, system: System, ids: Sequence[str]) -> str:

@@ -1,7 +1,7 @@
 """The exploration of a stencil: which system, which space of designs, and the best of them."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -37,7 +37,8 @@ RATIO_COLUMNS = ("benchmark", "flow", "predictor", "pipelines", "ratio", "kind")
 @dataclass(frozen=True)
 class Asked:
     """What the command says. `fixed`: values of SETTABLE, as texts; `devices`: numbers of boards, None: all
-    that the system has; `file`: of a stencil that nobody built."""
+    that the system has; `file`: of a stencil that nobody built; `moved(system, transport)`: with what rows of
+    one's own tell."""
 
     benchmark: str
     wanted: choice.Wanted
@@ -45,6 +46,7 @@ class Asked:
     devices: Sequence[int] | None
     fixed: Mapping[str, str]
     file: DesignFile | None = None
+    moved: Callable[[System, str], System] = lambda system, transport: system
 
 
 @dataclass(frozen=True)
@@ -103,7 +105,7 @@ def explore(asked: Asked, budget: Budget, by: str) -> Answer:
     """The Pareto set of boards, time and share of the peak. Raises FabricmarkError (2) in one line."""
     begun = time.perf_counter()
     chosen = _chosen(asked)
-    system = chosen.system
+    system = asked.moved(chosen.system, chosen.transport)
     known = dict(choice.with_ids(system))
     built = {name: known[name] for name in chosen.bitstreams if known[name].variant == elements.VARIANT}
     if not built and asked.file is None:

@@ -1,14 +1,18 @@
 """Predictions that learn from a centre's own rows (validate/learned.py)."""
 
+from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 
-from fabricmark import systems
+from fabricmark import models, systems
 from fabricmark.models import Prediction
 from fabricmark.predict import points
 from fabricmark.predict.points import Case, Certainty, Point, PredictionRequest
 from fabricmark.systems import System
-from fabricmark.validate import calibrated, learned
+from fabricmark.validate import calibrated as validated
+from fabricmark.validate import learned, scaled
 from fabricmark.validate.calibrated import Calibration
+from fabricmark.validate.learned import Learned
 from fabricmark.validate.observed import Asked
 from fabricmark.validate.outcomes import Load
 from fabricmark.validate.posterior import Place, metric_of
@@ -21,6 +25,21 @@ def loads(system: System, name: str, profile: str) -> Load:
         return systems.load(name if of_row == system.name else of_row, profile, board)
 
     return load
+
+
+def read(places: Sequence[Path], system: System, name: str, profile: str) -> Calibration:
+    """What rows and result files tell. `name`: of the system, as it was asked for. Raises FabricmarkError
+    (2)."""
+    return validated.read(places, loads(system, name, profile))
+
+
+def moved(known: Learned, system: System, benchmark: str, transport: str) -> System:
+    """The system with the values that rows moved, where these count for the benchmark's headline over a
+    transport; as it is elsewhere."""
+    name, axes = models.traits(benchmark).headline or ("", {})
+    metric = (name, str(axes.get("operation", "")))
+    place = Place(benchmark, system.name, system.board_id, transport, metric, 1, 0.0)
+    return scaled.having(system, known.factors) if known.accepted.takes(place) else system
 
 
 def place_of(request: PredictionRequest, point: Point, one: Prediction) -> Place:
@@ -40,7 +59,7 @@ def learning(case: Case, calibration: Calibration) -> Case:
     if not any(place.system == name for place in calibration.learned.posterior.places):
         return replace(case, points=found, about=[*lines, f"no row of them is of {name}"])
     widths = {
-        id(one): calibrated.half_width(by)
+        id(one): validated.half_width(by)
         for point, of in zip(found, told, strict=True)
         for one, by in zip(point.predictions, of.deviations, strict=True)
     }

@@ -270,11 +270,10 @@ def _of_systems(
 def _learning(case: Case, given: Given, system: str) -> Case:
     """With what rows tell, and which runs would tell more. Raises FabricmarkError (2)."""
     from fabricmark.predict import calibrated, next_run  # imported here: a plain prediction shall not wait
-    from fabricmark.validate.calibrated import read
 
     runs = []
     if given.calibrate:
-        calibration = read(given.calibrate, calibrated.loads(case.request.system, system, given.profile))
+        calibration = calibrated.read(given.calibrate, case.request.system, system, given.profile)
         case, runs = calibrated.learning(case, calibration), calibration.runs
     if given.next_run is None:
         return case
