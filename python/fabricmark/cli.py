@@ -42,7 +42,7 @@ from fabricmark.measure import (
 )  # fmt: skip
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.mesh import command as mesh_command
-from fabricmark.predict.command import predict
+from fabricmark.predict.command import CALIBRATE, predict
 from fabricmark.report import outputs, run_tables
 from fabricmark.systems import calibration, choice
 from fabricmark.systems import command as systems_command
@@ -308,13 +308,14 @@ def scale_command(
         int | None, typer.Option(min=1, help="Memory banks of a device (default: as in --system).")
     ] = None,
     kernel_mhz: Annotated[float | None, typer.Option(help="Clock of the kernels, to normalise.")] = None,
+    calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     output: Annotated[Path, typer.Option(help="Folder for the folder of results.")] = Path("results"),
 ) -> None:
     """Run a benchmark on several numbers of ranks: speed-up and parallel efficiency."""
     words = list(extra or []) + _words({"--platform": platform, "--device": device})
     code = scale_run.main(
         name, devices, mode, mpi, parameter, parameter_is, runtime, banks, kernel_mhz, output, words,
-        launcher,
+        launcher, calibrate or (),
     )  # fmt: skip
     raise typer.Exit(code)
 

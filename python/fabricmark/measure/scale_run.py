@@ -11,11 +11,12 @@ from pathlib import Path
 
 from fabricmark import results
 from fabricmark.base import kernels, paths
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch, launchers, scale, scaling_table, stopping
 from fabricmark.measure.launch import Job
 from fabricmark.measure.scale import MODES, SCOPES, Request
+from fabricmark.measure.scale_models import Models
 from fabricmark.results import scaling
 from fabricmark.results.scaling import Design, Run
 
@@ -31,7 +32,7 @@ class Outcome:
 def main(
     benchmark: str, devices: str, mode: str, mpi: bool | None, parameter: str | None, scope: str | None,
     runtime: str | None, banks: int | None, kernel_mhz: float | None, output: Path, words: Sequence[str],
-    launcher: str | None,
+    launcher: str | None, calibrate: Sequence[Path] = (),
 ) -> int:  # fmt: skip
     """Run, print the tables and write scaling.json; the worst exit code. Raises FabricmarkError (2 or 3)."""
     for given, known, option in ((mode, MODES, "--mode"), (scope, SCOPES, "--parameter-is")):
@@ -64,14 +65,19 @@ def main(
         benchmark, ranks, MODES[mode], use_mpi, scaled, scope, value, usable, extra, folder, multiple,
         launcher,
     )  # fmt: skip
+    models = Models(calibrate)
     outcome = run(request)
-    show(request, outcome, design)
+    show(request, outcome, design, models)
     return outcome.exit_code
 
 
-def show(request: Request, outcome: Outcome, design: Design) -> None:
+def show(request: Request, outcome: Outcome, design: Design, models: Models) -> None:
     """Print the tables and write scaling.json, unless no run has a result."""
-    found = [entry for mode in request.modes for entry in scaling.series(mode, outcome.runs[mode], design)]
+    found = []
+    for mode in request.modes:
+        own = scaling.series(mode, outcome.runs[mode], design)
+        models.beside(own, outcome.runs[mode])
+        found += own
     if not found:
         return
     device = next(run.result.device["name"] for runs in outcome.runs.values() for run in runs)
@@ -88,6 +94,8 @@ def show(request: Request, outcome: Outcome, design: Design) -> None:
     file = request.folder / results.SCALING_FILE
     paths.write_atomically(file, json.dumps(summary, indent=2) + "\n")
     scaling_table.show(summary["benchmark"], about, found)
+    for line in models.lines:
+        print(printable(line))
     print(f"summary: {file}")
 
 

@@ -26,13 +26,15 @@ COLUMNS = (
     Column("kind", once=True),
     Column("ranks", key=True, right=True),
     Column("devices", right=True),
-    *terminal.numbers("best", "median"),
+    *terminal.numbers("best", "median", "modelled", "error", "±"),
     Column("unit", once=True),
     *terminal.numbers("speed-up", "efficiency", *NORMALISED),
     Column("verdict", once=True),
 )
 MEANINGS = {
     "speed-up": "speed-up, efficiency: of the best, over the fewest ranks.",
+    "error": "error: modelled / best - 1.",
+    "±": "±: 90 % within this share of the model, as rows of one's own leave it.",
     "devices": "devices: fewer than ranks, which then share them and are not judged against ideal scaling.",
     "normalised": "per replication, bank, 100 MHz: the best of all ranks together, divided as in Table 3.6 "
     "and Fig. 4.16 of the dissertation on HPCC FPGA; - where that is not known (--banks, --kernel-mhz) or "
@@ -54,6 +56,15 @@ def show(benchmark: str, about: Mapping[str, object], found: Sequence[Series]) -
     terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
 
 
+def _modelled(entry: Series, place: int) -> list[terminal.Cell]:
+    """The model's value, its error and its error bar; nothing where there is none."""
+    value = entry.modelled[place] if entry.modelled else None
+    width = entry.half_width[place] if entry.half_width else None
+    if value is None:
+        return [terminal.NOTHING] * 3
+    return [number(value), percent(value / entry.best[place] - 1, signed=True), percent(width, digits=1)]
+
+
 def _cells(entry: Series, place: int, kind: str) -> list[terminal.Cell]:
     verdict = entry.verdicts[place]
     return [
@@ -63,6 +74,7 @@ def _cells(entry: Series, place: int, kind: str) -> list[terminal.Cell]:
         "" if entry.devices[place] == entry.ranks[place] else str(entry.devices[place]),
         number(entry.best[place]),
         number(entry.median[place]),
+        *_modelled(entry, place),
         entry.unit,
         number(entry.speed_up[place]),
         percent(entry.efficiency[place]),

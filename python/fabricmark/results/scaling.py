@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, field
 from fabricmark.results import Measurement, Result
 
 SCHEMA = "fabricmark-scaling/1"
+MODELS = ("modelled", "half_width")
 LINK_OPERATIONS = ("host_to_device", "device_to_host")
 LINK_AXES = ("direction", "message_bytes")
 
@@ -33,7 +34,10 @@ class Run:
 
 @dataclass
 class Series:
-    """One metric over the ranks; the lists belong together, values of `best` and those after it in `unit`."""
+    """One metric over the ranks; the lists belong together, values of `best` and those after it in `unit`.
+
+    `modelled`: by the models, and `half_width` of its interval as a share; empty where nobody asked them.
+    """
 
     mode: str
     benchmark: str
@@ -57,6 +61,8 @@ class Series:
     per_100_mhz: list[float | None] = field(default_factory=list)
     per_replication_100_mhz: list[float | None] = field(default_factory=list)
     per_bank_100_mhz: list[float | None] = field(default_factory=list)
+    modelled: list[float | None] = field(default_factory=list)
+    half_width: list[float | None] = field(default_factory=list)
 
 
 def series(mode: str, runs: Sequence[Run], design: Design) -> list[Series]:
@@ -188,5 +194,8 @@ def document(benchmark: str, about: Mapping[str, object], found: Sequence[Series
         "schema": SCHEMA,
         "benchmark": benchmark,
         **about,
-        "series": [asdict(entry) for entry in found],
+        "series": [
+            {name: value for name, value in asdict(entry).items() if value != [] or name not in MODELS}
+            for entry in found
+        ],
     }

@@ -68,18 +68,26 @@ def of_files(places: Iterable[Path]) -> tuple[list[Observed], list[str]]:
     return [_observed(run, own) for run, own in chosen.values()], without
 
 
+def of_result(result: Result, devices: Devices) -> tuple[Observed, list[Measurement]] | str:
+    """(a run with all its measured metrics that have a prediction, these metrics), or why there are none."""
+    found = _run(result, devices, every=True)
+    if isinstance(found, str):
+        return found
+    return _observed(found, range(len(found.entries))), [entry for entry, _ in found.entries]
+
+
 def _is_better(entry: Measurement, other: tuple[_Run, int]) -> bool:
     known = other[0].entries[other[1]][0].best
     return entry.best > known if entry.better == "higher" else entry.best < known
 
 
-def _run(result: Result, devices: Devices) -> _Run | str:
-    """A run, or why it tells nothing."""
+def _run(result: Result, devices: Devices, *, every: bool = False) -> _Run | str:
+    """A run, or why it tells nothing. `every`: with metrics that have the same samples as others, too."""
     if result.verdict() != VALID:
         return result.verdict()
     if result.own_kernel is not None and result.device["class"] != "fpga":
         return f"its kernel is {result.own_kernel}, not the suite's"
-    measured = _measured(result)
+    measured = [one for one in result.measurements if _is_measured(one)] if every else _measured(result)
     if not measured:
         return "no measured metric"
     known = devices.of(result)
@@ -101,12 +109,16 @@ def _run(result: Result, devices: Devices) -> _Run | str:
     return replace(run, entries=entries) if entries else f"no model of {result.benchmark} has these metrics"
 
 
+def _is_measured(entry: Measurement) -> bool:
+    return entry.kind == "measured" and entry.best > 0
+
+
 def _measured(result: Result) -> list[Measurement]:
     """Metrics that were measured, the headline first; of those with the same samples one alone."""
     is_headline = models.traits(result.benchmark).is_headline
     found: dict[tuple, Measurement] = {}
     for entry in sorted(result.measurements, key=lambda one: not is_headline(one)):
-        if entry.kind != "measured" or entry.best <= 0 or (not entry.per_rank and not is_headline(entry)):
+        if not _is_measured(entry) or (not entry.per_rank and not is_headline(entry)):
             continue
         samples = tuple(map(tuple, entry.per_rank)) or (entry.label,)
         found.setdefault(samples, entry)

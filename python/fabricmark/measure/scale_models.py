@@ -1,0 +1,50 @@
+"""What the models say of the runs of `fabricmark scale`, as reports have it; with `--calibrate` after rows of
+one's own, with an error bar."""
+
+from collections.abc import Sequence
+from pathlib import Path
+
+from fabricmark.results import Result
+from fabricmark.results.scaling import Run, Series
+from fabricmark.systems.device_limits import Devices
+
+Known = dict[tuple, tuple[float | None, float | None]]
+
+
+class Models:
+    """`lines`: what rows of one's own changed. Raises FabricmarkError (2) for what tells nothing."""
+
+    def __init__(self, calibrate: Sequence[Path]) -> None:
+        from fabricmark.validate import calibrated, outcomes  # imported here: the runs come first
+
+        self._devices = Devices()
+        load = outcomes.loaded("fitted")
+        self._known = calibrated.read(calibrate, load) if calibrate else None
+        self.lines = self._known.lines if self._known else ()
+
+    def beside(self, found: Sequence[Series], runs: Sequence[Run]) -> None:
+        """Fill `modelled` and `half_width` of the series of these runs."""
+        told = {run.result.path.name: self._of(run.result) for run in runs}
+        for entry in found:
+            key = (entry.name, frozenset(entry.axes.items()), entry.unit)
+            values = [told.get(file, {}).get(key, (None, None)) for file in entry.files]
+            if any(value is not None for value, _ in values):
+                entry.modelled = [value for value, _ in values]
+            if any(width is not None for _, width in values):
+                entry.half_width = [width for _, width in values]
+
+    def _of(self, result: Result) -> Known:
+        """By metric, its prediction and the half-width of its interval."""
+        from fabricmark.validate import calibrated, learned, own_results
+
+        found = own_results.of_result(result, self._devices)
+        if isinstance(found, str):
+            return {}
+        run, entries = found
+        if self._known is None:
+            values, widths = run.predicted(run.system), [None] * len(run.values)
+        else:
+            told = learned.told(self._known.learned, run)
+            values, widths = told.values, [calibrated.half_width(one) for one in told.deviations]
+        keys = [(one.name, frozenset(one.axes.items()), one.unit) for one in entries]
+        return dict(zip(keys, zip(values, widths, strict=True), strict=True))
