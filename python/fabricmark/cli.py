@@ -44,6 +44,7 @@ from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import CALIBRATE, predict
 from fabricmark.report import outputs, run_tables
+from fabricmark.simulate.command import simulate
 from fabricmark.systems import calibration, choice
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
@@ -521,4 +522,5 @@ app.command("build")(build)
 app.command("inspect")(inspect)
 app.command("validate")(validate)
 app.command("predict")(predict)
+app.command("simulate")(simulate)
 app.command("explore")(explore)

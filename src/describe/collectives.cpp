@@ -1,13 +1,13 @@
 #include "describe/collectives.hpp"
 
 #include <cmath>
-#include <set>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "collectives/replay/choice.hpp"
 #include "collectives/replay/over_networks.hpp"
+#include "describe/network_values.hpp"
 #include "describe/request.hpp"
 #include "network/topology.hpp"
 
@@ -28,24 +28,6 @@ struct Network {
 void require_number(const Json& values, const char* name) {
   if (member<double>(values, name, 0) > 0) return;
   throw bad_use(std::string("a request's network has no ") + name, kSeeDocs);
-}
-
-/// Values are named as those of an exported system.
-network::NetworkCosts network_costs(const Json& values) {
-  std::set<std::string> known;
-  for (const network::NetworkValue& one : network::network_values()) known.emplace(one.name);
-  require_known(values, known);
-  network::NetworkCosts found;
-  for (const network::NetworkValue& one : network::network_values()) {
-    const std::string name(one.name);
-    if (!values.contains(name)) continue;
-    const auto said = member<double>(values, name.c_str(), 0);
-    if (one.is_count && (said < 0 || said > network::NetworkValue::kMostCount)) {
-      throw bad_use("a request's " + name + " is out of range", kSeeDocs);
-    }
-    one.set(found, one.is_count ? std::floor(said) : said);
-  }
-  return found;
 }
 
 Network over_engines(const Json& said, int ranks) {

@@ -12,6 +12,7 @@
 #include "describe/collectives.hpp"
 #include "describe/credit_link.hpp"
 #include "describe/request.hpp"
+#include "describe/simulate.hpp"
 #include "device/device.hpp"
 #include "runtime/cost_spec.hpp"
 #include "runtime/kernel_spec.hpp"
@@ -265,6 +266,7 @@ Json answer(Kernels& kernels, const Json& request) {
                                            "local_bytes", "ranks",  "memory",       "numbers"};
   if (request.contains("collective")) return collective_json(request);
   if (request.contains("credit_link")) return credit_link_json(request);
+  if (request.contains("simulate")) return simulate_json(request);
   require_known(request, known);
   const KernelSpec& spec = kernels.of(member<std::string>(request, "benchmark", ""));
   if (request.contains("class")) return resolved_json(spec, request);

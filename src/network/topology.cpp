@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "base/error.hpp"
@@ -24,6 +25,14 @@ Topology Topology::circuits(std::string name, int devices, std::vector<Cable> ca
   return {Reach::kAny, std::move(name), devices, 0, std::move(cables), {}};
 }
 
+Topology Topology::without(std::vector<std::size_t> cables) const {
+  std::ranges::sort(cables, std::greater<>());
+  cables.erase(std::ranges::unique(cables).begin(), cables.end());
+  std::vector<Cable> left = cables_;
+  for (const std::size_t cable : cables) left.erase(left.begin() + static_cast<std::ptrdiff_t>(cable));
+  return {reach_, name_, devices_, switches(), std::move(left), node_names_};
+}
+
 Topology::Topology(Reach reach, std::string name, int devices, int switches, std::vector<Cable> cables,
                    std::vector<std::string> node_names)
     : name_(std::move(name)),
@@ -41,6 +50,7 @@ Topology::Topology(Reach reach, std::string name, int devices, int switches, std
   }
   first_port_.assign(static_cast<std::size_t>(devices + switches) + 1, 0);
   plug_in();
+  find_levels();
   const std::size_t pairs = static_cast<std::size_t>(nodes()) * devices_;
   distance_.assign(pairs, kFar);
   next_.assign(pairs, -1);
@@ -70,6 +80,22 @@ void Topology::plug_in() {
     if (ports(device) == 0 && reach_ == Reach::kAll) {
       throw bad_use(fmt::format("{}: {} has no cable", name_, node_name(device)),
                     "connect it, or leave it out");
+    }
+  }
+}
+
+void Topology::find_levels() {
+  level_.assign(nodes(), kFar);
+  std::vector<int> reached;
+  for (int device = 0; device < devices_; ++device) reached.push_back(device);
+  for (const int device : reached) level_[device] = 0;
+  for (std::size_t i = 0; i < reached.size(); ++i) {
+    const int node = reached[i];
+    for (int port = 0; port < ports(node); ++port) {
+      const int other = other_end_[first_port_[node] + port].node;
+      if (other < 0 || level_[other] != kFar) continue;
+      level_[other] = static_cast<std::int16_t>(level_[node] + 1);
+      reached.push_back(other);
     }
   }
 }
@@ -125,7 +151,10 @@ int Topology::chosen_port(int node, int destination, std::vector<int>& found) co
     const int neighbour = next(found.front());
     std::erase_if(found, [&](int port) { return next(port) != neighbour; });
   }
-  return found[destination % found.size()];
+  // What comes here from a level below has been sorted by the digits below.
+  std::size_t digits = destination;
+  for (int level = 1; level < level_[node]; ++level) digits /= found.size();
+  return found[digits % found.size()];
 }
 
 std::optional<Port> Topology::neighbour(Port port) const {
@@ -189,7 +218,7 @@ void Topology::check_device(int device) const {
 }
 
 std::string Topology::node_name(int node) const {
-  if (!node_names_.empty()) return fmt::format("'{}'", node_names_[node]);
+  if (!node_names_.empty()) return node_names_[node];
   return is_device(node) ? fmt::format("device {}", node) : fmt::format("switch {}", node - devices_);
 }
 

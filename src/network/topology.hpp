@@ -41,7 +41,8 @@ struct Hop {
 /// Devices, switches and the cables between them, and which port leads to which device.
 ///
 /// Devices are the nodes 0 to devices() - 1, switches those after them. Ways are the shortest, in cables. Of
-/// several a switch takes one by the number of the destination, so that its cables share the load; a device
+/// several a switch takes one by the number of the destination, so that its cables share the load: those next
+/// to devices by its lowest digit, those above by higher ones (as d-mod-k in fat trees). A device
 /// takes the lowest port that leads on (in a torus: columns before rows) and spreads destinations over
 /// parallel cables to that neighbour only. A way to a device itself goes over its lowest loop.
 class Topology {
@@ -50,13 +51,15 @@ class Topology {
   static constexpr int kMostDevices = 4096;
   static constexpr std::size_t kMostCables = 65536;
 
-  /// `name` is for messages. `node_names`: those of a file; empty for "device 3", "switch 0". Throws Error
-  /// (2) for a port that has two cables, a device without a cable and devices that no way connects.
+  /// `name` is for messages. `node_names`: how these call the nodes; empty for "device 3", "switch 0". Throws
+  /// Error (2) for a port that has two cables, a device without a cable and devices that no way connects.
   Topology(std::string name, int devices, int switches, std::vector<Cable> cables,
            std::vector<std::string> node_names = {});
   /// Cables alone, as a circuit switch sets them: not every device has to have one, nor to reach all others.
   /// `distance` and `next_port` are -1 where no way leads.
   static Topology circuits(std::string name, int devices, std::vector<Cable> cables);
+  /// The same where cables have failed; ports keep their numbers. Throws Error (2) where devices are cut off.
+  [[nodiscard]] Topology without(std::vector<std::size_t> cables) const;
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] int devices() const { return devices_; }
@@ -105,6 +108,7 @@ class Topology {
   Topology(Reach reach, std::string name, int devices, int switches, std::vector<Cable> cables,
            std::vector<std::string> node_names);
   void plug_in();
+  void find_levels();
   void find_ways(int destination);
   void append_ports_towards(int node, int destination, std::vector<int>& found) const;
   /// `found`: memory that is used again.
@@ -118,6 +122,7 @@ class Topology {
   std::vector<int> first_port_;         ///< by node, and one more
   std::vector<Port> other_end_;         ///< by place of a port; node -1 where no cable is
   std::vector<int> cable_;              ///< by place of a port
+  std::vector<std::int16_t> level_;     ///< by node: cables to the nearest device
   std::vector<std::int16_t> distance_;  ///< by node and device
   std::vector<std::int32_t> next_;      ///< by node and device
 };
@@ -136,8 +141,18 @@ Topology full_mesh(int devices, int lanes = 1);
 /// One leaf needs no spine.
 Topology leaf_spine(int leaves, int spines, int devices_per_leaf, int lanes = 1);
 
+/// Three levels of switches with so many ports each (even), without oversubscription: ports^3 / 4 devices, in
+/// `ports` pods of ports / 2 edges and as many aggregations, below ports^2 / 4 cores (Al-Fares, Loukissas and
+/// Vahdat, "A Scalable, Commodity Data Center Network Architecture", 2008).
+Topology fat_tree(int ports, int lanes = 1);
+/// Groups of routers that are joined to each other in a group; two groups have a cable, at routers in turn
+/// (Kim et al., "Technology-Driven, Highly-Scalable Dragonfly Topology", 2008). Ports of a router: its
+/// devices, the others of its group, other groups.
+Topology dragonfly(int groups, int routers, int devices_per_router, int lanes = 1);
+
 /// From a text: "pair", "ring:8", "torus:4x4", "full-mesh:4", "switch:8" (one leaf), "leaf-spine:4x2x8"
-/// (leaves, spines, devices of a leaf), each with parallel cables as "ring:8*2"; or "file:PATH". Where a text
+/// (leaves, spines, devices of a leaf), "fat-tree:16" (ports of a switch), "dragonfly:9x4x2" (groups, routers
+/// of a group, devices of a router), each with parallel cables as "ring:8*2"; or "file:PATH". Where a text
 /// has no sizes `devices` says them (torus: as square as it goes). Throws Error (2) for what is none of
 /// these, and for sizes that make another number than `devices`, where that is not 0.
 Topology make_topology(const std::string& text, int devices = 0);

@@ -159,7 +159,9 @@ class FileMeaning {
     const std::string name =
         found == read_.texts.end() || found->second.text.empty() ? origin : found->second.text;
     const int devices = static_cast<int>(read_.lists["devices"].size());
-    return {name, devices, static_cast<int>(names_.size()) - devices, std::move(cables_), std::move(names_)};
+    const int switches = static_cast<int>(names_.size()) - devices;
+    for (std::string& node : names_) node = fmt::format("'{}'", node);
+    return {name, devices, switches, std::move(cables_), std::move(names_)};
   }
 
  private:

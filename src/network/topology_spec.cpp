@@ -13,8 +13,8 @@ namespace fabricmark::network {
 namespace {
 
 constexpr const char* kForms =
-    "use pair, ring:N, torus:RxC, full-mesh:N, switch:N, leaf-spine:LxSxN or file:PATH, with *M for M "
-    "parallel cables";
+    "use pair, ring:N, torus:RxC, full-mesh:N, switch:N, leaf-spine:LxSxN, fat-tree:K, dragonfly:GxAxP or "
+    "file:PATH, with *M for M parallel cables";
 constexpr int kMostSize = Topology::kMostDevices;
 constexpr const char* kFile = "file:";
 
@@ -41,6 +41,15 @@ void connect(std::vector<Cable>& cables, Port a, Port b, int lanes) {
   for (int lane = 0; lane < lanes; ++lane) {
     cables.push_back({{a.node, a.port * lanes + lane}, {b.node, b.port * lanes + lane}});
   }
+}
+
+/// Of so many nodes of each kind, in this order.
+std::vector<std::string> names(std::initializer_list<std::pair<const char*, int>> kinds) {
+  std::vector<std::string> found;
+  for (const auto& [kind, count] : kinds) {
+    for (int i = 0; i < count; ++i) found.push_back(fmt::format("{} {}", kind, i));
+  }
+  return found;
 }
 
 /// A text taken apart: kind, sizes, lanes.
@@ -90,6 +99,8 @@ std::vector<int> sizes_for(const std::string& kind, int devices, const std::stri
     return {rows, devices / rows};
   }
   if (kind == "leaf-spine") throw bad_use(fmt::format("'{}' says no leaves and spines", text), kForms);
+  if (kind == "fat-tree" || kind == "dragonfly")
+    throw bad_use(fmt::format("'{}' says no switches", text), kForms);
   return {devices};
 }
 
@@ -103,6 +114,9 @@ Topology made_from(Spec spec, int devices, const std::string& text) {
   if (spec.kind == "switch" && sizes.size() == 1) return leaf_spine(1, 0, sizes[0], spec.lanes);
   if (spec.kind == "leaf-spine" && sizes.size() == 3)
     return leaf_spine(sizes[0], sizes[1], sizes[2], spec.lanes);
+  if (spec.kind == "fat-tree" && sizes.size() == 1) return fat_tree(sizes[0], spec.lanes);
+  if (spec.kind == "dragonfly" && sizes.size() == 3)
+    return dragonfly(sizes[0], sizes[1], sizes[2], spec.lanes);
   refuse(text);
 }
 
@@ -170,7 +184,70 @@ Topology leaf_spine(int leaves, int spines, int devices_per_leaf, int lanes) {
     }
     if (cables.size() > Topology::kMostCables) break;  // refused by the constructor
   }
-  return {named(name, lanes), devices, leaves + spines, std::move(cables)};
+  return {named(name, lanes), devices, leaves + spines, std::move(cables),
+          leaves == 1 ? std::vector<std::string>{}
+                      : names({{"device", devices}, {"leaf", leaves}, {"spine", spines}})};
+}
+
+Topology fat_tree(int ports, int lanes) {
+  const std::string name = fmt::format("fat-tree:{}", ports);
+  const int half = ports / 2;
+  if (ports % 2 != 0) throw bad_use(fmt::format("{} is no topology", name), "use an even number of ports");
+  check_sizes(name, {ports, half, half}, lanes);
+  const int devices = ports * half * half;
+  const int first_edge = devices;
+  const int first_aggregation = first_edge + ports * half;
+  const int first_core = first_aggregation + ports * half;
+  std::vector<Cable> cables;
+  for (int edge = 0; edge < ports * half; ++edge) {
+    const int pod = edge / half;
+    for (int i = 0; i < half; ++i) {
+      connect(cables, {edge * half + i, 0}, {first_edge + edge, i}, lanes);
+      connect(cables, {first_edge + edge, half + i}, {first_aggregation + pod * half + i, edge % half},
+              lanes);
+    }
+  }
+  for (int aggregation = 0; aggregation < ports * half; ++aggregation) {
+    const int pod = aggregation / half;
+    for (int i = 0; i < half; ++i) {
+      const int core = first_core + aggregation % half * half + i;
+      connect(cables, {first_aggregation + aggregation, half + i}, {core, pod}, lanes);
+    }
+  }
+  return {named(name, lanes), devices, 2 * ports * half + half * half, std::move(cables),
+          names({{"device", devices},
+                 {"edge", ports * half},
+                 {"aggregation", ports * half},
+                 {"core", half * half}})};
+}
+
+Topology dragonfly(int groups, int routers, int devices_per_router, int lanes) {
+  const std::string name = fmt::format("dragonfly:{}x{}x{}", groups, routers, devices_per_router);
+  check_sizes(name, {groups, routers, devices_per_router}, lanes);
+  const int all_routers = groups * routers;
+  const int devices = all_routers * devices_per_router;
+  std::vector<Cable> cables;
+  for (int router = 0; router < all_routers; ++router) {
+    for (int i = 0; i < devices_per_router; ++i)
+      connect(cables, {router * devices_per_router + i, 0}, {devices + router, i}, lanes);
+    for (int other = router + 1; other % routers != 0; ++other) {
+      connect(cables, {devices + router, devices_per_router + other % routers - 1},
+              {devices + other, devices_per_router + router % routers}, lanes);
+    }
+    if (cables.size() > Topology::kMostCables) break;  // refused by the constructor
+  }
+  // To the groups behind it a group has cables at its routers in turn, and to each one.
+  const auto end = [&](int group, int other) -> Port {
+    const int distance = (other - group + groups) % groups - 1;
+    return {devices + group * routers + distance % routers,
+            devices_per_router + routers - 1 + distance / routers};
+  };
+  for (int group = 0; group < groups; ++group) {
+    for (int other = group + 1; other < groups; ++other)
+      connect(cables, end(group, other), end(other, group), lanes);
+  }
+  return {named(name, lanes), devices, all_routers, std::move(cables),
+          names({{"device", devices}, {"router", all_routers}})};
 }
 
 Topology make_topology(const std::string& text, int devices) {

@@ -208,7 +208,9 @@ MEMORY_KINDS = ("ddr", "hbm", "host")
 INTERLEAVED, BY_KERNEL, BY_HOST = PLACEMENTS = ("interleaved", "kernel", "host")
 KINDS = ("direct", "packet", "host")
 # As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).
-TOPOLOGY = r"^(pair|((ring|torus|full-mesh|switch|leaf-spine)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
+TOPOLOGY = (
+    r"^(pair|((ring|torus|full-mesh|switch|leaf-spine|fat-tree|dragonfly)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
+)
 # Of texts that are no free words.
 PATTERNS = {"topology": TOPOLOGY}
 REMEDIES = {TOPOLOGY: "write for example ring, ring:8*2, torus:4x4 or leaf-spine:4x2x8"}

@@ -54,15 +54,15 @@ def of(parameters: Mapping, board: Board, network: Network) -> Costs:
     start = network["host_start_latency"]
     if parameters["issuer"] == LOGIC_ISSUER:
         start = network["start_latency"]
-    return Costs(start, {**said, "values": _values(network, OF_ENGINE, NEEDED)})
+    return Costs(start, {**said, "values": values(network, OF_ENGINE, NEEDED)})
 
 
 def _values_of_links(network: Network) -> dict[str, float]:
     rate = {keys.NETWORK["links.bandwidth"].symbol: _network.link_bytes_per_second(network)}
-    return {**_values(network, OF_LINKS), **rate}
+    return {**values(network, OF_LINKS), **rate}
 
 
-def _values(network: Network, names: tuple[str, ...], needed: tuple[str, ...] = ()) -> dict[str, float]:
+def values(network: Network, names: tuple[str, ...], needed: tuple[str, ...] = ()) -> dict[str, float]:
     """By the names of an exported system: those that the network has. Raises MissingValue."""
     known = {name: network[name] if name in needed else network.get(name) for name in names}
     return {keys.NETWORK[name].symbol: value for name, value in known.items() if value is not None}

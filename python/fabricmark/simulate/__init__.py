@@ -1,0 +1,1 @@
+"""What calls take where ranks share the cables of a network, beside the closed form."""

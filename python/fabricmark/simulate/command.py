@@ -1,0 +1,144 @@
+"""`fabricmark simulate`: options in, table, CSV and plot out."""
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabricmark import systems
+from fabricmark.base import choices, transports
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models.machine import HOST, Network
+from fabricmark.predict import collectives, options, picture, points
+from fabricmark.simulate import calls, view
+from fabricmark.simulate.calls import EXCHANGE, OPERATIONS, PLACEMENTS, Call, Setting
+from fabricmark.systems import choice
+
+MOST_RANKS = 4096
+HELP = {
+    "call": f"A collective operation, or {EXCHANGE}: a message to both neighbours on a ring of ranks.",
+    "bytes": "Of one rank's elements, as 64KiB.",
+    "algorithm": "By name; without it the one whose closed form is shortest.",
+    "topology": "In place of the network's: ring:8, leaf-spine:4x2x8, fat-tree:16, dragonfly:9x4x2...",
+    "placement": "Which devices ranks run on.",
+    "fail": 'A cable that has failed, by its ends: "leaf 0:spine 3"; may be repeated.',
+    "oversubscription": "Devices of a leaf to each cable up to the spines, as 1,2,4: in place of the spines.",
+    "per_port": "Ranks that share a device's port.",
+    "set": "A value of the system (network.latency=1us); may be repeated.",
+}
+
+
+def simulate(
+    call: Annotated[
+        str, typer.Argument(autocompletion=choices.completed(lambda: OPERATIONS), help=HELP["call"])
+    ],
+    system: Annotated[
+        str, typer.Option(autocompletion=choices.completed(systems.names), help=choice.HELP["system"])
+    ],
+    ranks: Annotated[int, typer.Option(min=2, max=MOST_RANKS, help="Ranks, a device each.")],
+    size: Annotated[str | None, typer.Option("--bytes", help=HELP["bytes"])] = None,
+    algorithm: Annotated[str, typer.Option(help=HELP["algorithm"])] = "",
+    transport: Annotated[str | None, typer.Option(help=f"{transports.SOME}.")] = None,
+    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
+    topology: Annotated[str | None, typer.Option(help=HELP["topology"])] = None,
+    placement: Annotated[str, choices.one_of(list(PLACEMENTS), HELP["placement"])] = PLACEMENTS[0],
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of a random placement.")] = 1,
+    fail: Annotated[list[str] | None, typer.Option(metavar="A:B", help=HELP["fail"])] = None,
+    oversubscription: Annotated[
+        str | None, typer.Option(metavar="R,...", help=HELP["oversubscription"])
+    ] = None,
+    per_port: Annotated[
+        int, typer.Option("--ranks-per-port", min=1, max=MOST_RANKS, help=HELP["per_port"])
+    ] = 1,
+    beyond: Annotated[bool, typer.Option("--beyond", help="More ranks than the system has devices.")] = False,
+    given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
+    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    csv_file: Annotated[
+        Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every time.")
+    ] = None,
+    plot_file: Annotated[
+        Path | None, typer.Option("--plot", help="Draw loads, or time: FILE.png or FILE.svg.")
+    ] = None,
+) -> None:
+    """Simulate a call packet by packet over the network of a described system, beside its closed form."""
+    if plot_file is not None:
+        picture.check_picture(plot_file)
+    asked = Call(_operation(call), _bytes(call, size), algorithm)
+    more = {"profile": profile, "closed_form": True, "beyond": beyond}
+    network, where, over = _network(asked, system, transport, board, ranks, given_words or [], **more)
+    whole = Setting(ranks, topology or network.topology, placement, seed, per_port, tuple(fail or ()))
+    factors = _factors(oversubscription)
+    settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors] or [
+        whole
+    ]
+    one_plot = plot_file is not None and len(settings) == 1
+    found = calls.simulate(asked, settings, network, links=calls.MOST_LINKS if one_plot else 1)
+    view.show(found, where, _assumed(whole, network, over))
+    if csv_file is not None:
+        view.write_csv(found, csv_file)
+    if plot_file is not None:
+        view.save_plot(found, factors, plot_file)
+
+
+def _operation(name: str) -> str:
+    """Raises FabricmarkError (2) for what is no call."""
+    found = EXCHANGE if name == EXCHANGE else collectives.operation(name)
+    if found is None:
+        raise FabricmarkError(f"there is no call {name!r}", f"use one of {', '.join(OPERATIONS)}")
+    return found
+
+
+def _bytes(call: str, size: str | None) -> int:
+    """Raises FabricmarkError (2)."""
+    if collectives.operation(call) == "barrier":
+        if size is not None:
+            raise FabricmarkError("barrier moves no elements", "leave out --bytes")
+        return 0
+    return collectives.DEFAULT_BYTES if size is None else collectives.bytes_of(size, f"--bytes {size}")
+
+
+def _network(
+    call: Call, system: str, transport: str | None, board: str | None, ranks: int, words: list[str],
+    **more: object,
+) -> tuple[Network, str, str]:  # fmt: skip
+    """The network, where it is in words, and the transport. Raises FabricmarkError (2)."""
+    requests = list(collectives.requests(call.operation, system, transport, board, **more))
+    if len(requests) > 1:
+        raise FabricmarkError("several systems or transports at once", "name one of them")
+    (request,) = requests
+    points.check_devices(request, (ranks,))
+    given = list(options.settings(words).items())
+    for name, _ in given:
+        if not name.startswith("network."):
+            raise FabricmarkError(
+                f"--set {name}: nothing of the simulation reads it", "set values of the network"
+            )
+    values = options.numbers(call.operation, given)
+    overrides = dict(zip([name for name, _ in given], values, strict=True))
+    changed = points.with_overrides(request.system, call.operation, request.transport, overrides)
+    where = f"on {request.system.name}{transports.over(request.transport)}"
+    return changed.networks[request.transport], where, request.transport
+
+
+def _factors(text: str | None) -> list[int]:
+    """Raises FabricmarkError (2)."""
+    words = [] if text is None else text.split(",")
+    if not all(word.isascii() and word.isdecimal() and len(word) < 5 for word in words):
+        raise FabricmarkError(f"--oversubscription {text}", "write whole numbers, as 1,2,4")
+    return [int(word) for word in words]
+
+
+def _assumed(setting: Setting, network: Network, transport: str) -> list[str]:
+    """What is taken for granted."""
+    lines = [
+        f"placement {setting.placement}"
+        + (f" by seed {setting.seed}" if setting.placement == "random" else "")
+    ]
+    if setting.failed:
+        lines.append(f"failed: {', '.join(setting.failed)}")
+    lines.append("assumed: memories keep up with the network; messages are sent before they are asked for")
+    if network.kind == HOST:
+        shared = "a port of the host each" if setting.per_port == 1 else f"a port to {setting.per_port} ranks"
+        lines.append(f"assumed: {shared}, and {transport} has the latency and the rate of its network's file")
+    return lines

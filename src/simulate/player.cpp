@@ -1,0 +1,323 @@
+#include "simulate/player.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <numeric>
+#include <utility>
+
+#include "base/error.hpp"
+#include "simulate/wires.hpp"
+
+namespace fabricmark::simulate {
+
+namespace {
+
+using network::Time;
+
+/// Of a simulation at most, about: longer messages pass cables in larger bursts.
+constexpr double kMostPackets = 8e6;
+/// Of messages that nothing cuts for the wire, so that those that share a cable take turns.
+constexpr std::uint64_t kUsualPacket = 4096;
+
+class Player {
+ public:
+  Player(const std::vector<Program>& programs, const Setting& setting, Sharing sharing);
+  Outcome outcome();
+
+ private:
+  /// A send or receive that was started; kEndOfTime: not known yet.
+  struct Request {
+    Time end = network::kEndOfTime;
+  };
+  /// A message that has come, or a receive that waits for one.
+  struct Pending {
+    int peer = 0;
+    std::uint16_t slot = 0;
+    Time time = 0;
+  };
+  struct Loop {
+    std::size_t place = 0;  ///< of its kRepeat
+    double left = 0;
+  };
+  struct Rank {
+    std::size_t next = 0;
+    Time clock = 0;
+    std::vector<Request> requests;  ///< by slot
+    std::vector<Loop> loops;
+    std::vector<Pending> arrived;
+    std::vector<Pending> posted;
+    std::uint16_t awaited = 0;
+    bool is_waiting = false;
+  };
+  struct Message {
+    int from = 0;  ///< ranks
+    int to = 0;
+    std::uint16_t slot = 0;
+  };
+
+  void run(int rank);
+  /// False where the rank has to wait.
+  bool take(int rank, const Op& op);
+  void send(int rank, const Op& op);
+  void receive(int rank, const Op& op);
+  void repeat(Rank& own, const Op& op);
+  void departed(Time at, std::uint32_t id);
+  void delivered(Time at, std::uint32_t id);
+  void end(int rank, std::uint16_t slot, Time at);
+  [[nodiscard]] std::uint64_t burst_frames() const;
+  void count_pairs(std::vector<LinkLoad>& links) const;
+  void require_ends() const;
+
+  const std::vector<Program>& programs_;
+  const Setting& setting_;
+  std::vector<Rank> ranks_;
+  std::vector<bool> talked_;  ///< by sender and receiver
+  std::vector<Message> messages_;
+  std::vector<std::uint32_t> free_;
+  std::vector<bool> has_departed_;  ///< of each message; else it is delivered
+  std::uint64_t sent_ = 0;
+  std::uint64_t burst_frames_ = 1;
+  std::unique_ptr<Wires> wires_;
+};
+
+std::uint64_t frames_of(double payload, std::uint64_t frame_bytes) {
+  if (frame_bytes == 0 || payload <= 0) return 1;
+  return static_cast<std::uint64_t>(std::ceil(payload / static_cast<double>(frame_bytes)));
+}
+
+Player::Player(const std::vector<Program>& programs, const Setting& setting, Sharing sharing)
+    : programs_(programs),
+      setting_(setting),
+      ranks_(programs.size()),
+      talked_(programs.size() * programs.size()),
+      burst_frames_(burst_frames()) {
+  const Wires::Told told{[this](Time at, std::uint32_t id) { departed(at, id); },
+                         [this](Time at, std::uint32_t id) { delivered(at, id); }};
+  const Costs& costs = setting.costs;
+  const std::uint64_t frame = costs.frame_bytes == 0 ? kUsualPacket : costs.frame_bytes + costs.header_bytes;
+  wires_ = sharing == Sharing::kCables ? shared_cables(setting, frame * burst_frames_, told)
+                                       : own_ports(setting, told);
+}
+
+std::uint64_t Player::burst_frames() const {
+  const std::uint64_t frame = setting_.costs.frame_bytes == 0 ? kUsualPacket : setting_.costs.frame_bytes;
+  double frames = 0;
+  double messages = 0;
+  for (const Program& program : programs_) {
+    const Sent sent = sent_by(program);
+    frames += sent.bytes / static_cast<double>(frame);
+    messages += sent.messages;
+  }
+  return static_cast<std::uint64_t>(std::max(1.0, std::ceil(frames / std::max(kMostPackets, messages))));
+}
+
+Outcome Player::outcome() {
+  for (int rank = 0; std::cmp_less(rank, ranks_.size()); ++rank) run(rank);
+  wires_->run();
+  require_ends();
+  Outcome found{
+      .messages = sent_, .events = wires_->events(), .burst_frames = burst_frames_, .links = wires_->loads()};
+  for (const Rank& rank : ranks_) {
+    found.ends.push_back(network::seconds(rank.clock));
+    found.seconds = std::max(found.seconds, found.ends.back());
+  }
+  count_pairs(found.links);
+  std::ranges::stable_sort(found.links, [](const LinkLoad& a, const LinkLoad& b) {
+    return std::pair(a.busy_seconds, a.pairs) > std::pair(b.busy_seconds, b.pairs);
+  });
+  return found;
+}
+
+void Player::require_ends() const {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const Rank& own = ranks_[rank];
+    if (own.next >= programs_[rank].size()) continue;
+    const auto awaited = std::ranges::find(own.posted, own.awaited, &Pending::slot);
+    const std::string what = awaited == own.posted.end()
+                                 ? "for a message of its own"
+                                 : fmt::format("for a message of rank {}, which sends none", awaited->peer);
+    throw bad_use(fmt::format("rank {} waits in step {} {}", rank, own.next, what),
+                  "let each receive have a send");
+  }
+}
+
+void Player::run(int rank) {
+  Rank& own = ranks_[static_cast<std::size_t>(rank)];
+  const Program& program = programs_[static_cast<std::size_t>(rank)];
+  while (own.next < program.size() && take(rank, program[own.next])) ++own.next;
+}
+
+bool Player::take(int rank, const Op& op) {
+  Rank& own = ranks_[static_cast<std::size_t>(rank)];
+  switch (op.kind) {
+    case Op::Kind::kSend:
+      send(rank, op);
+      break;
+    case Op::Kind::kReceive:
+      receive(rank, op);
+      break;
+    case Op::Kind::kWait: {
+      const Time end = own.requests[op.slot].end;
+      own.is_waiting = end == network::kEndOfTime;
+      own.awaited = op.slot;
+      if (!own.is_waiting) own.clock = std::max(own.clock, end);
+      return !own.is_waiting;
+    }
+    case Op::Kind::kWork:
+      own.clock = network::later(own.clock, network::from_seconds(op.amount));
+      break;
+    case Op::Kind::kRepeat:
+      repeat(own, op);
+      break;
+  }
+  return true;
+}
+
+void Player::repeat(Rank& own, const Op& op) {
+  if (own.loops.empty() || own.loops.back().place != own.next) own.loops.push_back({own.next, op.amount});
+  if (--own.loops.back().left < 1) {
+    own.loops.pop_back();
+  } else {
+    own.next -= static_cast<std::size_t>(op.peer) + 1;  // the caller goes on behind it
+  }
+}
+
+void Player::send(int rank, const Op& op) {
+  Rank& own = ranks_[static_cast<std::size_t>(rank)];
+  const int from = setting_.devices[static_cast<std::size_t>(rank)];
+  const int to = setting_.devices[static_cast<std::size_t>(op.peer)];
+  if (setting_.costs.only_neighbours_talk && from != to && setting_.topology.distance(from, to) != 1) {
+    throw bad_use(fmt::format("rank {} sends to rank {}, to which no circuit of {} leads", rank, op.peer,
+                              setting_.topology.name()),
+                  "use an algorithm of neighbours, or another topology");
+  }
+  own.clock = network::later(own.clock, network::from_seconds(setting_.costs.issue_seconds));
+  if (own.requests.size() <= op.slot) own.requests.resize(op.slot + std::size_t{1});
+  own.requests[op.slot].end = network::kEndOfTime;
+  auto id = static_cast<std::uint32_t>(messages_.size());
+  if (free_.empty()) {
+    messages_.emplace_back();
+    has_departed_.push_back(false);
+  } else {
+    id = free_.back();
+    free_.pop_back();
+  }
+  messages_[id] = {rank, op.peer, op.slot};
+  has_departed_[id] = false;
+  ++sent_;
+  talked_[static_cast<std::size_t>(rank) * ranks_.size() + static_cast<std::size_t>(op.peer)] = true;
+  wires_->send(own.clock, from, to, setting_.costs.wire_bytes(op.amount), id);
+}
+
+void Player::receive(int rank, const Op& op) {
+  Rank& own = ranks_[static_cast<std::size_t>(rank)];
+  if (own.requests.size() <= op.slot) own.requests.resize(op.slot + std::size_t{1});
+  own.requests[op.slot].end = network::kEndOfTime;
+  const auto found = std::ranges::find(own.arrived, op.peer, &Pending::peer);
+  if (found == own.arrived.end()) return own.posted.push_back({op.peer, op.slot, 0});
+  own.requests[op.slot].end = std::max(own.clock, found->time);
+  own.arrived.erase(found);
+}
+
+/// A message's number is free when it has left and is there.
+void Player::departed(Time at, std::uint32_t id) {
+  const Message message = messages_[id];
+  if (has_departed_[id]) free_.push_back(id);
+  has_departed_[id] = true;
+  end(message.from, message.slot, at);
+}
+
+void Player::delivered(Time at, std::uint32_t id) {
+  const Message message = messages_[id];
+  if (has_departed_[id]) free_.push_back(id);
+  has_departed_[id] = true;
+  Rank& receiver = ranks_[static_cast<std::size_t>(message.to)];
+  const auto posted = std::ranges::find(receiver.posted, message.from, &Pending::peer);
+  if (posted == receiver.posted.end()) return receiver.arrived.push_back({message.from, 0, at});
+  const std::uint16_t slot = posted->slot;
+  receiver.posted.erase(posted);
+  end(message.to, slot, at);
+}
+
+void Player::end(int rank, std::uint16_t slot, Time at) {
+  Rank& own = ranks_[static_cast<std::size_t>(rank)];
+  own.requests[slot].end = at;
+  if (own.is_waiting && own.awaited == slot) run(rank);
+}
+
+void Player::count_pairs(std::vector<LinkLoad>& links) const {
+  if (links.empty()) return;
+  const network::Topology& topology = setting_.topology;
+  std::vector<std::uint64_t> pairs(static_cast<std::size_t>(topology.all_ports()), 0);
+  for (std::size_t from = 0; from < ranks_.size(); ++from) {
+    for (std::size_t to = 0; to < ranks_.size(); ++to) {
+      if (!talked_[from * ranks_.size() + to]) continue;
+      const int destination = setting_.devices[to];
+      int node = setting_.devices[from];
+      while (node != destination) {
+        const network::Port out{node, topology.next_port(node, destination)};
+        ++pairs[static_cast<std::size_t>(topology.place(out))];
+        node = topology.neighbour(out)->node;
+      }
+    }
+  }
+  for (LinkLoad& link : links) link.pairs = pairs[static_cast<std::size_t>(topology.place(link.out))];
+}
+
+}  // namespace
+
+std::uint64_t Costs::wire_bytes(double payload) const {
+  const auto whole = static_cast<std::uint64_t>(std::llround(std::max(0.0, payload)));
+  return whole + frames_of(payload, frame_bytes) * header_bytes;
+}
+
+Outcome play(const std::vector<Program>& programs, const Setting& setting, Sharing sharing) {
+  return Player(programs, setting, sharing).outcome();
+}
+
+Costs costs_of(const network::NetworkCosts& network) {
+  Costs found{.issue_seconds = network.start_seconds,
+              .node_seconds = network.device_seconds(),
+              .cable_seconds = network.one_cable_seconds(),
+              .switch_seconds = network.switch_seconds};
+  if (network.kind == "direct") {
+    found.bytes_per_second = network.width_of_links() * network.clock_of_links();
+    found.only_neighbours_talk = true;
+  } else if (network.kind == "packet" || network.kind == "host") {
+    found.bytes_per_second = network.wire_bytes_per_second();
+    found.frame_bytes = network.frame_bytes;
+    found.header_bytes = network.header_bytes;
+  } else {
+    throw bad_use(fmt::format("a network is of the kind '{}'", network.kind), "use packet, direct or host");
+  }
+  if (!(found.bytes_per_second > 0)) throw bad_use("a network's links have no rate", "set links.bandwidth");
+  return found;
+}
+
+std::vector<double> latencies_to(const Setting& setting, int device) {
+  constexpr double kUnknown = -1;
+  const network::Topology& topology = setting.topology;
+  std::vector<double> found(static_cast<std::size_t>(topology.nodes()), kUnknown);
+  found[static_cast<std::size_t>(device)] = 0;
+  std::vector<int> way;
+  for (int begin = 0; begin < topology.nodes(); ++begin) {
+    int node = begin;
+    for (; found[static_cast<std::size_t>(node)] == kUnknown && topology.distance(node, device) > 0;
+         node = topology.neighbour({node, topology.next_port(node, device)})->node) {
+      way.push_back(node);
+    }
+    for (; !way.empty(); way.pop_back()) {
+      const double passing =
+          topology.is_device(way.back()) ? setting.costs.node_seconds : setting.costs.switch_seconds;
+      const double rest = found[static_cast<std::size_t>(node)];
+      found[static_cast<std::size_t>(way.back())] = passing + setting.costs.cable_seconds + rest;
+      node = way.back();
+    }
+  }
+  return found;
+}
+
+}  // namespace fabricmark::simulate

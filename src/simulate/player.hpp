@@ -1,0 +1,71 @@
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "network/network_costs.hpp"
+#include "network/topology.hpp"
+#include "simulate/program.hpp"
+
+namespace fabricmark::simulate {
+
+/// What messages take over a network.
+struct Costs {
+  double issue_seconds = 0;  ///< of a rank, for each message that it sends
+  double node_seconds = 0;   ///< of a device, to start a message and to pass one on
+  double cable_seconds = 0;
+  double switch_seconds = 0;
+  double bytes_per_second = 0;        ///< of a cable in one direction, headers counted
+  std::uint64_t frame_bytes = 0;      ///< the most payload of a packet; 0: a message is not cut for the wire
+  std::uint64_t header_bytes = 0;     ///< of each packet
+  bool only_neighbours_talk = false;  ///< circuits: no device passes a message on
+
+  /// What the cable carries for a message.
+  [[nodiscard]] std::uint64_t wire_bytes(double payload) const;
+};
+
+/// Of a network of a system: kernels write to circuits, words at their clock; all else sends packets, of
+/// which full ones carry the rate of a link. Throws Error (bad use) for a kind that is none, and without a
+/// rate.
+[[nodiscard]] Costs costs_of(const network::NetworkCosts& network);
+
+/// Who shares what.
+enum class Sharing : std::uint8_t {
+  kCables,   ///< all messages all cables, packet by packet
+  kOwnPorts  ///< those of one device its own ports; the rest of the network has room for all
+};
+
+/// Ranks at their devices.
+struct Setting {
+  const network::Topology& topology;
+  std::vector<int> devices;  ///< of each rank; several ranks of one share its port
+  Costs costs{};
+};
+
+/// What went over a cable in one direction.
+struct LinkLoad {
+  network::Port out{};
+  std::uint64_t bytes = 0;  ///< headers counted
+  double busy_seconds = 0;
+  std::uint64_t pairs = 0;  ///< of ranks whose messages went there
+};
+
+struct Outcome {
+  double seconds = 0;          ///< from when all begin until the last has ended
+  std::vector<double> ends{};  ///< of each rank
+  std::uint64_t messages = 0;
+  std::uint64_t events = 0;
+  std::uint64_t burst_frames = 1;  ///< that pass a cable in one piece, so that there are not too many events
+  std::vector<LinkLoad> links{};   ///< that carried something, the busiest first; none of kOwnPorts
+};
+
+/// Plays the programs of all ranks in modelled time: each message leaves when it is sent, and waits at its
+/// receiver. The same programs give the same times on any machine. Throws Error (bad use) for a rank that
+/// waits for a message that nobody sends, a message over circuits that do not lead to its receiver, and times
+/// beyond the clock.
+[[nodiscard]] Outcome play(const std::vector<Program>& programs, const Setting& setting, Sharing sharing);
+
+/// The way of a message by itself, without its bytes [s], to a device from each node.
+[[nodiscard]] std::vector<double> latencies_to(const Setting& setting, int device);
+
+}  // namespace fabricmark::simulate

@@ -1,0 +1,138 @@
+#include "simulate/program.hpp"
+
+#include <algorithm>
+#include <cstddef>
+#include <limits>
+#include <tuple>
+#include <unordered_map>
+#include <utility>
+
+#include "base/error.hpp"
+
+namespace fabricmark::simulate {
+
+namespace {
+
+/// Steps that follow each other again and again are looked for among so many.
+constexpr std::size_t kLongestLoop = 64;
+/// Where the first so many have none, the rest is not looked at.
+constexpr std::size_t kTried = 4096;
+
+/// Gives away the lowest slot that is free, so that each turn of a loop has the same ones.
+class Slots {
+ public:
+  std::uint16_t take() {
+    const auto free = std::ranges::find(taken_, false);
+    const auto place = static_cast<std::size_t>(free - taken_.begin());
+    if (place > std::numeric_limits<std::uint16_t>::max())
+      throw bad_use("a rank has more than 65536 messages under way", "wait for some in between");
+    if (free == taken_.end()) {
+      taken_.push_back(true);
+    } else {
+      *free = true;
+    }
+    return static_cast<std::uint16_t>(place);
+  }
+  void give_back(std::uint16_t slot) { taken_[slot] = false; }
+
+ private:
+  std::vector<bool> taken_;
+};
+
+/// How often the `length` steps from `begin` on follow each other.
+std::size_t turns(const Program& program, std::size_t begin, std::size_t length) {
+  std::size_t same = begin + length;
+  while (same < program.size() && program[same] == program[same - length]) ++same;
+  return (same - begin) / length;
+}
+
+}  // namespace
+
+void append(Program& program, const std::vector<collectives::Step>& call) {
+  using Kind = collectives::Step::Kind;
+  Slots slots;
+  std::unordered_map<collectives::Moves::Ticket, std::uint16_t> slot_of;
+  for (const collectives::Step& step : call) {
+    switch (step.kind) {
+      case Kind::kSend:
+      case Kind::kReceive:
+      case Kind::kReceiveAndCombine: {
+        const std::uint16_t slot = slots.take();
+        slot_of[step.ticket] = slot;
+        const bool sends = step.kind == Kind::kSend;
+        program.push_back({sends ? Op::Kind::kSend : Op::Kind::kReceive, slot, step.peer, step.bytes});
+        break;
+      }
+      case Kind::kWait: {
+        const auto found = slot_of.find(step.ticket);
+        program.push_back({Op::Kind::kWait, found->second, 0, 0});
+        slots.give_back(found->second);
+        slot_of.erase(found);
+        break;
+      }
+      case Kind::kCopy:
+      case Kind::kCombine:
+        break;
+    }
+  }
+}
+
+Program with_loops(const Program& program) {
+  Program found;
+  std::size_t begin = 0;
+  bool has_loops = false;
+  while (begin < program.size()) {
+    if (!has_loops && begin > kTried) {
+      found.insert(found.end(), program.begin() + static_cast<std::ptrdiff_t>(begin), program.end());
+      break;
+    }
+    std::size_t length = 1;
+    std::size_t times = 1;
+    // The steps of a loop begin alike: the next one like the first ends its first turn, or a later one does.
+    for (std::size_t tried = 1; tried <= kLongestLoop && begin + tried < program.size(); ++tried) {
+      if (program[begin + tried] != program[begin]) continue;
+      const std::size_t now = turns(program, begin, tried);
+      if (now > 1 && now * tried > times * length) std::tie(length, times) = std::pair(tried, now);
+    }
+    const auto first = program.begin() + static_cast<std::ptrdiff_t>(begin);
+    found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(length));
+    if (times > 1) {
+      has_loops = true;
+      found.push_back({Op::Kind::kRepeat, 0, static_cast<std::int32_t>(length), static_cast<double>(times)});
+    }
+    begin += length * times;
+  }
+  return found;
+}
+
+void append_ring_exchange(Program& program, int rank, int ranks, double bytes) {
+  const int next = (rank + 1) % ranks;
+  const int before = (rank + ranks - 1) % ranks;
+  program.push_back({Op::Kind::kReceive, 0, before, bytes});
+  program.push_back({Op::Kind::kReceive, 1, next, bytes});
+  program.push_back({Op::Kind::kSend, 2, next, bytes});
+  program.push_back({Op::Kind::kSend, 3, before, bytes});
+  for (std::uint16_t slot = 0; slot < 4; ++slot) program.push_back({Op::Kind::kWait, slot, 0, 0});
+}
+
+Sent sent_by(const Program& program) {
+  // Of the steps up to each: a loop adds those of its body once for each more turn.
+  std::vector<Sent> until(program.size() + 1);
+  for (std::size_t i = 0; i < program.size(); ++i) {
+    const Op& op = program[i];
+    Sent& sum = until[i + 1];
+    sum = until[i];
+    if (op.kind == Op::Kind::kSend) {
+      ++sum.messages;
+      sum.bytes += op.amount;
+      sum.longest = std::max(sum.longest, op.amount);
+    } else if (op.kind == Op::Kind::kRepeat) {
+      const Sent& before = until[i - static_cast<std::size_t>(op.peer)];
+      sum.messages += (op.amount - 1) * (sum.messages - before.messages);
+      sum.bytes += (op.amount - 1) * (sum.bytes - before.bytes);
+    }
+  }
+  return until.back();
+}
+
+}  // namespace fabricmark::simulate

@@ -1,0 +1,166 @@
+"""`fabricmark simulate`: uncontended as the system file says, contended as the cables carry."""
+
+import csv
+import io
+
+import pytest
+from conftest import REPOSITORY
+from fabricmark import systems
+from fabricmark.simulate import calls, closed_form, view
+from fabricmark.simulate.calls import EXCHANGE, Call, Setting
+
+UNCONTENDED = 1e-3
+OF_BOUND = 0.05
+LEAF = 32
+FRAME = 1056
+
+
+@pytest.fixture
+def run(place):
+    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
+    return place.run
+
+
+@pytest.fixture(scope="module")
+def network():
+    return systems.load("leaf_spine", "fitted").networks["channels"]
+
+
+def simulated(call, network, ranks, topology, **more):
+    (found,) = calls.simulate(call, [Setting(ranks, topology, **more)], network)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "sent"),
+    [
+        ("all_reduce", "ring", FRAME * LEAF),
+        ("all_reduce", "recursive_doubling", 1 << 20),
+        ("all_gather", "ring", 1 << 16),
+        ("all_gather", "recursive_doubling", 1 << 12),
+        ("all_to_all", "pairwise", 1 << 16),
+        ("all_to_all", "bruck", 1 << 10),
+        ("barrier", "dissemination", 0),
+        ("broadcast", "binomial", 1 << 20),
+        ("reduce", "binomial", 1 << 20),
+        ("reduce_scatter", "ring", 1 << 14),
+        ("reduce_scatter", "recursive_halving", 1 << 14),
+        (EXCHANGE, "ring", 1 << 20),
+    ],
+)
+def test_uncontended_calls_are_their_closed_form(network, operation, algorithm, sent):
+    found = simulated(Call(operation, sent, algorithm), network, LEAF, f"switch:{LEAF}")
+    assert found.shared == pytest.approx(found.closed, rel=UNCONTENDED)
+    assert found.alone == pytest.approx(found.closed, rel=UNCONTENDED)
+    assert view.reasons(found)[-1].startswith("the closed form holds")
+
+
+def test_every_closed_form_is_compared():
+    (mark,) = test_uncontended_calls_are_their_closed_form.pytestmark
+    assert {(case[0], case[1]) for case in mark.args[1]} == set(closed_form.FORMS)
+
+
+def test_a_message_takes_what_the_file_says(network):
+    """Both neighbours of a rank of two are one: latency, switch, and the bytes of two messages."""
+    found = simulated(Call(EXCHANGE, FRAME), network, 2, "switch:2")
+    said = network["latency"] + network["switch_latency"] + 2 * FRAME / network["links.bandwidth"]
+    assert found.shared == pytest.approx(said, rel=UNCONTENDED)
+
+
+def test_all_to_all_over_one_spine_takes_what_its_cables_carry(network):
+    sent = 64 * FRAME
+    found = simulated(Call("all_to_all", sent, "pairwise"), network, 2 * LEAF, f"leaf-spine:2x1x{LEAF}")
+    bisection = LEAF * LEAF * sent / network["links.bandwidth"]
+    assert bisection <= found.shared <= (1 + OF_BOUND) * bisection
+    assert found.bound == pytest.approx(bisection, rel=UNCONTENDED)
+    busiest, *why = view.reasons(found)
+    assert "leaf 0 to spine 0, of 1024 pairs" in busiest
+    assert any("messages share cables" in line for line in why)
+
+
+def test_more_oversubscription_takes_longer(network):
+    call = Call("all_to_all", 64 * FRAME, "pairwise")
+    whole = f"leaf-spine:2x{LEAF}x{LEAF}"
+    places = [Setting(2 * LEAF, calls.oversubscribed(whole, factor)) for factor in (1, 2, 8, 32)]
+    found = calls.simulate(call, places, network)
+    times = [one.shared for one in found]
+    assert times == sorted(times) and times[-1] > 10 * times[0]
+    assert times[0] == pytest.approx(found[0].alone, rel=UNCONTENDED)
+    assert len({one.closed for one in found}) == 1
+
+
+def test_a_failed_cable_changes_what_goes_over_it_only(network):
+    topology = "leaf-spine:2x4x4"
+    across, within = Call("all_to_all", 256 * FRAME, "pairwise"), Call(EXCHANGE, 256 * FRAME)
+    failed = {"failed": ("leaf 0:spine 1",)}
+    before, after = (simulated(across, network, 8, topology, **more) for more in ({}, failed))
+    assert after.shared > 1.3 * before.shared
+    assert after.closed == before.closed
+    before, after = (simulated(within, network, 4, topology, **more) for more in ({}, failed))
+    assert after.shared == before.shared
+
+
+def test_spread_ranks_cross_the_spines(network):
+    call = Call("all_reduce", LEAF * FRAME, "ring")
+    packed, spread = (
+        simulated(call, network, LEAF, f"leaf-spine:4x1x{LEAF}", placement=one)
+        for one in ("packed", "spread")
+    )
+    assert spread.shared > 1.5 * packed.shared
+    assert {packed.links[0]["from"], packed.links[0]["to"]} == {"device 0", "leaf 0"}
+    assert "spine 0" in {spread.links[0]["from"], spread.links[0]["to"]}
+
+
+def test_the_command_tells_all_models_and_why(run, tmp_path):
+    file = tmp_path / "times.csv"
+    words = ["simulate", "alltoall", "--system", "leaf_spine", "--ranks", "64", "--bytes", "16KiB"]
+    done = run(*words, "--oversubscription", "1,32", "--csv", str(file))
+    assert done.returncode == 0, done.stderr
+    said = done.stdout
+    for model in (view.CLOSED, view.ALONE, view.SHARED, view.BOUND):
+        assert model in said
+    assert "leaf-spine:64x1x32" in said and "messages share cables" in " ".join(said.split())
+    rows = list(csv.DictReader(io.StringIO(file.read_text())))
+    assert len(rows) == 8 and {row["kind"] for row in rows} == {"modelled"}
+
+
+@pytest.mark.parametrize("more", [[], ["--oversubscription", "1,2,4"]])
+def test_a_picture_is_drawn(run, tmp_path, more):
+    file = tmp_path / "drawn.svg"
+    words = ["simulate", "all_to_all", "--system", "leaf_spine", "--ranks", "16", "--bytes", "4KiB"]
+    done = run(*words, "--plot", str(file), *more)
+    assert done.returncode == 0, done.stderr
+    assert file.read_text().lstrip().startswith(("<?xml", "<svg"))
+
+
+@pytest.mark.parametrize(
+    ("words", "cause"),
+    [
+        (["alltonone"], "there is no call 'alltonone'"),
+        (["all_to_all", "--algorithm", "fast"], "fast does no all_to_all of 64 ranks"),
+        (["all_to_all", "--bytes", "64 KiBit"], "--bytes 64 KiBit"),
+        (["all_to_all", "--ranks", "4000"], "leaf_spine has no 4000 devices"),
+        (["all_to_all", "--fail", "leaf 0:spine 99"], "has no node 'spine99'"),
+        (["all_to_all", "--fail", "leaf 0:leaf 1"], "has no cable from leaf 0 to leaf 1"),
+        (["all_to_all", "--fail", "device 0:leaf 0"], "device 0 has no cable"),
+        (["all_to_all", "--oversubscription", "3"], "--oversubscription 3"),
+        (["all_to_all", "--oversubscription", "two"], "--oversubscription two"),
+        (["all_to_all", "--topology", "ring", "--oversubscription", "2"], "--oversubscription over ring"),
+        (["all_to_all", "--topology", "leaf-spine:2x2x4"], "64 ranks need 64 devices"),
+        (["all_to_all", "--topology", "fat-tree:5"], "fat-tree:5 is no topology"),
+        (["all_to_all", "--topology", "star:4"], "'star:4' is no topology"),
+        (["all_to_all", "--placement", "tight"], "'tight' is no placement"),
+        (["all_to_all", "--set", "board.memory.banks=2"], "--set board.memory.banks"),
+        (["barrier", "--bytes", "4"], "barrier moves no elements"),
+        (["exchange", "--algorithm", "pairwise"], "exchange has no algorithm pairwise"),
+    ],
+)
+def test_what_cannot_be_is_one_line(run, one_error_line, words, cause):
+    usual = ["--system", "leaf_spine"] + ([] if "--ranks" in words else ["--ranks", "64"])
+    assert cause in one_error_line(run("simulate", *words, *usual), 2)
+
+
+def test_circuits_refuse_what_has_no_circuit(run, one_error_line):
+    words = ("all_to_all", "--algorithm", "pairwise", "--system", "noctua2", "--ranks", "8")
+    said = one_error_line(run("simulate", *words), 2)
+    assert "pairwise does no all_to_all of 8 ranks over ring:8; use relay" in said
