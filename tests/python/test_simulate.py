@@ -2,6 +2,7 @@
 
 import csv
 import io
+import resource
 
 import pytest
 from conftest import REPOSITORY
@@ -164,3 +165,13 @@ def test_circuits_refuse_what_has_no_circuit(run, one_error_line):
     words = ("all_to_all", "--algorithm", "pairwise", "--system", "noctua2", "--ranks", "8")
     said = one_error_line(run("simulate", *words), 2)
     assert "pairwise does no all_to_all of 8 ranks over ring:8; use relay" in said
+
+
+@pytest.mark.full
+def test_a_ring_of_2048_devices_is_played_in_ten_seconds(network):
+    """Each of both plays; of processors' time, as other tests run beside this one."""
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    found = simulated(Call("all_reduce", 1 << 20, "ring"), network, 2048, network.topology)
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert found.about["messages"] == 2048 * 2 * 2047
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 2 * 10

@@ -94,19 +94,14 @@ def simulate(call: Call, settings: Sequence[Setting], network: Network, *, links
         chosen.append(_algorithm(call, answer, wire, setting.ranks))
     played = []
     for setting, one in zip(settings, chosen, strict=True):
-        calls = [one.request(one.algorithm)]
-        played.append(setting.request(network, calls=calls, sharing="own-ports"))
-        played.append(setting.request(network, calls=calls, links=links))
-    answers = kernels.ask(played)
+        played.append(setting.request(network, calls=[one.request(one.algorithm)], links=links))
     return [
         Found(
             setting, one, wire,
             closed_form.seconds(one.operation, one.algorithm, wire, setting.ranks, one.sent),
-            alone["seconds"], shared["seconds"], shared,
+            answer["own_ports_seconds"], answer["seconds"], answer,
         )
-        for setting, one, wire, alone, shared in zip(
-            settings, chosen, wires, answers[::2], answers[1::2], strict=True
-        )
+        for setting, one, wire, answer in zip(settings, chosen, wires, kernels.ask(played), strict=True)
     ]  # fmt: skip
 
 
