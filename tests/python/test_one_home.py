@@ -67,7 +67,7 @@ RULES = {
         r"recursive_doubling|dissemination|bruck|two_phase|binomial",
         {
             "_point_to_point.py": "one message between two ranks, which this algorithm alone does not cut",
-            "closed_form.py": "what shared cables are compared with; test_simulate.py holds each to the moves",
+            "closed_form.py": "what shared cables are compared with: test_simulate.py has the moves",
         },
     ),
     "kind of a transport, asked by a benchmark": (  # its table of host code has a row for each

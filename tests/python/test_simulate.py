@@ -7,8 +7,10 @@ import resource
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.simulate import calls, closed_form, view
-from fabricmark.simulate.calls import EXCHANGE, Call, Setting
+from fabricmark.predict import closed_form
+from fabricmark.predict.cables import Call, Setting
+from fabricmark.predict.closed_form import EXCHANGE
+from fabricmark.simulate import calls, view
 
 UNCONTENDED = 1e-3
 OF_BOUND = 0.05
@@ -151,7 +153,7 @@ def test_a_picture_is_drawn(run, tmp_path, more):
         (["all_to_all", "--topology", "fat-tree:5"], "fat-tree:5 is no topology"),
         (["all_to_all", "--topology", "star:4"], "'star:4' is no topology"),
         (["all_to_all", "--placement", "tight"], "'tight' is no placement"),
-        (["all_to_all", "--set", "board.memory.banks=2"], "--set board.memory.banks"),
+        (["all_to_all", "--set", "size=2"], "--set size: no value"),
         (["barrier", "--bytes", "4"], "barrier moves no elements"),
         (["exchange", "--algorithm", "pairwise"], "exchange has no algorithm pairwise"),
     ],

@@ -10,9 +10,10 @@ from fabricmark import systems
 from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import HOST, Network
-from fabricmark.predict import collectives, options, picture, points
+from fabricmark.predict import cables, collectives, picture
+from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
+from fabricmark.predict.closed_form import EXCHANGE
 from fabricmark.simulate import calls, view
-from fabricmark.simulate.calls import EXCHANGE, OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.systems import choice
 
 MOST_RANKS = 4096
@@ -65,16 +66,18 @@ def simulate(
     if plot_file is not None:
         picture.check_picture(plot_file)
     asked = Call(_operation(call), _bytes(call, size), algorithm)
-    more = {"profile": profile, "closed_form": True, "beyond": beyond}
-    network, where, over = _network(asked, system, transport, board, ranks, given_words or [], **more)
-    whole = Setting(ranks, topology or network.topology, placement, seed, per_port, tuple(fail or ()))
+    words = given_words or []
+    place = cables.place(
+        asked.operation, system, transport, board, ranks, words, beyond=beyond, profile=profile
+    )
+    whole = Setting(ranks, topology or place.network.topology, placement, seed, per_port, tuple(fail or ()))
     factors = _factors(oversubscription)
     settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors] or [
         whole
     ]
     one_plot = plot_file is not None and len(settings) == 1
-    found = calls.simulate(asked, settings, network, links=calls.MOST_LINKS if one_plot else 1)
-    view.show(found, where, _assumed(whole, network, over))
+    found = calls.simulate(asked, settings, place.network, links=calls.MOST_LINKS if one_plot else 1)
+    view.show(found, place.words, _assumed(whole, place.network, place.transport))
     if csv_file is not None:
         view.write_csv(found, csv_file)
     if plot_file is not None:
@@ -96,29 +99,6 @@ def _bytes(call: str, size: str | None) -> int:
             raise FabricmarkError("barrier moves no elements", "leave out --bytes")
         return 0
     return collectives.DEFAULT_BYTES if size is None else collectives.bytes_of(size, f"--bytes {size}")
-
-
-def _network(
-    call: Call, system: str, transport: str | None, board: str | None, ranks: int, words: list[str],
-    **more: object,
-) -> tuple[Network, str, str]:  # fmt: skip
-    """The network, where it is in words, and the transport. Raises FabricmarkError (2)."""
-    requests = list(collectives.requests(call.operation, system, transport, board, **more))
-    if len(requests) > 1:
-        raise FabricmarkError("several systems or transports at once", "name one of them")
-    (request,) = requests
-    points.check_devices(request, (ranks,))
-    given = list(options.settings(words).items())
-    for name, _ in given:
-        if not name.startswith("network."):
-            raise FabricmarkError(
-                f"--set {name}: nothing of the simulation reads it", "set values of the network"
-            )
-    values = options.numbers(call.operation, given)
-    overrides = dict(zip([name for name, _ in given], values, strict=True))
-    changed = points.with_overrides(request.system, call.operation, request.transport, overrides)
-    where = f"on {request.system.name}{transports.over(request.transport)}"
-    return changed.networks[request.transport], where, request.transport
 
 
 def _factors(text: str | None) -> list[int]:

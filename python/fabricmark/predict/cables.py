@@ -1,0 +1,131 @@
+"""Calls of all ranks over a network of a described system: where ranks run, and their closed form."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+from fabricmark import models
+from fabricmark.base import kernels, transports
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import Board, _collectives, _simulated
+from fabricmark.models.machine import Network
+from fabricmark.predict import closed_form, collectives, options, points
+from fabricmark.predict.closed_form import EXCHANGE, Wire
+
+OPERATIONS = (*_collectives.OPERATIONS, EXCHANGE)
+PLACEMENTS = ("packed", "spread", "random")
+
+
+@dataclass(frozen=True)
+class Setting:
+    """Where ranks run. `topology`: "" for the usual one of the network. `placement`: packed, spread or
+    random, by the `seed`. `failed`: cables by the names of their ends."""
+
+    ranks: int
+    topology: str = ""
+    placement: str = PLACEMENTS[0]
+    seed: int = 1
+    per_port: int = 1
+    failed: tuple[str, ...] = ()
+
+    def request(self, network: Network, **more: object) -> dict:
+        """Of `fabricmark-describe`. Raises FabricmarkError (2) for a network without a rate of links."""
+        try:
+            said = _simulated.network_of(network)
+        except models.MissingValue as error:
+            raise FabricmarkError(
+                f"{network.name}: no file says {error.name}", "set it, or use another network"
+            ) from None
+        return {
+            "simulate": self.topology, "ranks": self.ranks, "ranks_per_device": self.per_port,
+            "placement": self.placement, "seed": self.seed, "failed": list(self.failed), "network": said,
+            **more,
+        }  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Call:
+    """`sent`: bytes of one rank's elements; `algorithm`: "" for the one whose closed form is shortest."""
+
+    operation: str
+    sent: int
+    algorithm: str = ""
+
+    def request(self) -> dict:
+        """As a request has it."""
+        if self.operation == EXCHANGE:
+            return {"exchange": "ring", "bytes": self.sent}
+        named = {"algorithm": self.algorithm} if self.algorithm else {}
+        return {"collective": self.operation, "bytes": self.sent, **named}
+
+
+@dataclass(frozen=True)
+class Closed:
+    """A call with its algorithm, and its `seconds` in closed form; None without one."""
+
+    call: Call
+    wire: Wire
+    seconds: float | None
+
+
+def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Closed]:
+    """Of each call in its setting. Raises FabricmarkError (2: what there is not, 3: nothing is built)."""
+    asked = [setting.request(network, call=call.request()) for call, setting in calls]
+    found = []
+    for (call, setting), answer in zip(calls, kernels.ask(asked), strict=True):
+        wire = closed_form.wire_of(answer)
+        one = _algorithm(call, answer, wire, setting.ranks)
+        seconds = closed_form.seconds(one.operation, one.algorithm, wire, setting.ranks, one.sent)
+        found.append(Closed(one, wire, seconds))
+    return found
+
+
+def _algorithm(call: Call, answer: Mapping, wire: Wire, ranks: int) -> Call:
+    """The call with the algorithm that is meant. Raises FabricmarkError (2) for one that does not fit."""
+    if call.operation == EXCHANGE:
+        if call.algorithm not in ("", "ring"):
+            raise FabricmarkError(f"{EXCHANGE} has no algorithm {call.algorithm}", "leave it out")
+        return replace(call, algorithm="ring")
+    fitting = list(answer["algorithms"])
+    if not fitting:
+        cause = f"no algorithm does {call.operation} over {answer['topology']}"
+        raise FabricmarkError(cause, "use a ring, or a network in which any two ranks can talk")
+    if call.algorithm and call.algorithm not in fitting:
+        cause = f"{call.algorithm} does no {call.operation} of {ranks} ranks over {answer['topology']}"
+        raise FabricmarkError(cause, f"use {' or '.join(fitting)}")
+    named = call.algorithm or closed_form.fastest(call.operation, fitting, wire, ranks, call.sent)
+    return replace(call, algorithm=named)
+
+
+@dataclass(frozen=True)
+class Place:
+    """A network of a system, and one of its boards. `words`: which, for a title."""
+
+    network: Network
+    board: Board
+    transport: str
+    words: str
+
+
+def place(
+    about: str, system: str, transport: str | None, board: str | None, ranks: int, words: Sequence[str],
+    *, beyond: bool = False, profile: str = "fitted",
+) -> Place:  # fmt: skip
+    """What the options of a command mean. `words`: of --set, values of network and board. Raises
+    FabricmarkError (2)."""
+    more = {"profile": profile, "closed_form": True, "beyond": beyond}
+    requests = list(collectives.requests(about, system, transport, board, **more))
+    if len(requests) > 1:
+        raise FabricmarkError("several systems or transports at once", "name one of them")
+    (request,) = requests
+    points.check_devices(request, (ranks,))
+    given = list(options.settings(words).items())
+    for name, _ in given:
+        if not name.startswith(("network.", "board.")):
+            raise FabricmarkError(f"--set {name}: no value of network or board", "write for example "
+                                  "network.latency=1us")  # fmt: skip
+    values = options.numbers(about, given)
+    overrides = dict(zip([name for name, _ in given], values, strict=True))
+    changed = points.with_overrides(request.system, about, request.transport, overrides)
+    where = f"on {request.system.name}{transports.over(request.transport)}"
+    used = changed.board_with(None, ranks)
+    return Place(changed.networks[request.transport], used, request.transport, where)
