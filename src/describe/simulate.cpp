@@ -64,9 +64,39 @@ collectives::Problem problem_of(const Json& call, int ranks, const collectives::
           .shape = shape};
 }
 
-/// A call of all ranks, behind what their programs have.
-void append_call(std::vector<Program>& programs, const Json& call, const collectives::Shape& shape) {
-  require_known(call, {"collective", "algorithm", "bytes", "exchange"});
+void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls,
+                  const collectives::Shape& shape, int depth);
+
+/// The same calls so many times.
+void append_loop(std::vector<Program>& programs, const Json& loop, const collectives::Shape& shape,
+                 int depth) {
+  require_known(loop, {"repeat", "calls"});
+  constexpr int kDeepest = 8;
+  constexpr int kMostTurns = 1'000'000'000;
+  if (depth == kDeepest) throw bad_use("loops lie too deep in each other", fmt::format("use {}", kDeepest));
+  const int turns = count(loop, "repeat", 1, 1, kMostTurns);
+  std::vector<std::size_t> begins;
+  for (const Program& program : programs) begins.push_back(program.size());
+  append_calls(programs, member<std::vector<Json>>(loop, "calls", {}), shape, depth + 1);
+  for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+    const std::size_t body = programs[rank].size() - begins[rank];
+    if (body == 0) continue;
+    programs[rank].push_back(
+        {simulate::Op::Kind::kRepeat, 0, static_cast<std::int32_t>(body), static_cast<double>(turns)});
+  }
+}
+
+/// What all ranks do, behind what their programs have.
+void append_call(std::vector<Program>& programs, const Json& call, const collectives::Shape& shape,
+                 int depth) {
+  if (call.contains("repeat")) return append_loop(programs, call, shape, depth);
+  require_known(call, {"collective", "algorithm", "bytes", "exchange", "work"});
+  if (call.contains("work")) {
+    constexpr double kLongest = 1e4;
+    const double seconds = number(call, "work", 0, 0, kLongest);
+    for (Program& program : programs) program.push_back({simulate::Op::Kind::kWork, 0, 0, seconds});
+    return;
+  }
   const int ranks = static_cast<int>(programs.size());
   constexpr double kMostBytes = 1e15;
   if (member<std::string>(call, "exchange", "") == "ring") {
@@ -84,6 +114,11 @@ void append_call(std::vector<Program>& programs, const Json& call, const collect
     Program& program = programs[static_cast<std::size_t>(rank)];
     program.insert(program.end(), looped.begin(), looped.end());
   }
+}
+
+void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls,
+                  const collectives::Shape& shape, int depth) {
+  for (const Json& call : calls) append_call(programs, call, shape, depth);
 }
 
 Json links_json(const network::Topology& topology, const std::vector<simulate::LinkLoad>& links,
@@ -182,7 +217,7 @@ Json simulate_json(const Json& request) {
     return json;
   }
   std::vector<Program> programs(static_cast<std::size_t>(ranks));
-  for (const Json& call : member<std::vector<Json>>(request, "calls", {})) append_call(programs, call, shape);
+  append_calls(programs, member<std::vector<Json>>(request, "calls", {}), shape, 0);
   // Both at the same time: they have nothing in common that either changes.
   auto alone = std::async(std::launch::async, [&] {
     return simulate::play(programs, setting, simulate::Sharing::kOwnPorts).seconds;

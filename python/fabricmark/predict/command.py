@@ -12,6 +12,8 @@ from fabricmark.base import choices, kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.micro import PREFIX
 from fabricmark.predict import (
+    application,
+    application_view,
     collectives,
     credit_link,
     extrapolate,
@@ -110,7 +112,9 @@ def predict(
     name: Annotated[
         str,
         choices.program(
-            "The benchmark, collective operation, micro-benchmark (fm_...), or credit_link.", credit_link.NAME
+            "The benchmark, collective operation, micro-benchmark (fm_...), credit_link, or a FILE.toml of "
+            "your own.",
+            credit_link.NAME,
         ),
     ],
     system: Annotated[
@@ -162,6 +166,10 @@ def predict(
             )
         credit_link.show(options.settings(given_words or []), options.sweeps(sweep or []), profile, csv_file)
         return
+    if name.endswith(application.ENDING):
+        _show_application(Path(name), given, devices, given_words, [("--mesh", mesh), ("--plot", plot_file),
+                          ("--sweep", sweep)], csv_file)  # fmt: skip
+        return
     program_name, collective = _meant(name)
     if scaling not in points.SCALING:
         raise FabricmarkError(f"there is no scaling {scaling}", f"use {' or '.join(points.SCALING)}")
@@ -179,6 +187,23 @@ def predict(
         paths.write_atomically(csv_file, view.table_csv(cases))
     if plot_file is not None:
         picture.save_plot(cases, plot_file)
+
+
+def _show_application(
+    file: Path, given: Given, devices: str, words: Sequence[str] | None, others: Sequence[tuple[str, object]],
+    csv_file: Path | None,
+) -> None:  # fmt: skip
+    """A program of the user's. Raises FabricmarkError (2)."""
+    takes = ("--system", "--transport", "--board", "--beyond")
+    refused = [*given.options().items(), *others]
+    for option in (one for one, value in refused if value and one not in takes):
+        raise FabricmarkError(f"{option} with {file}", f"use --devices, --set, {', '.join(takes)}")
+    where = {"system": given.system, "transport": given.transport, "board": given.board}
+    counts = options.device_counts(devices, str(file))
+    application_view.show(
+        file, where, counts, options.settings(words or []), csv_file, beyond=given.beyond,
+        profile=given.profile,
+    )  # fmt: skip
 
 
 def _meant(name: str) -> tuple[str, str | None]:

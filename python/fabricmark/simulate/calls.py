@@ -1,14 +1,14 @@
 """A call of all ranks over a network of a described system: closed form, own ports, all cables."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import Network
-from fabricmark.predict import cables
-from fabricmark.predict.cables import Call, Setting
-from fabricmark.predict.closed_form import Wire
+from fabricmark.predict import application, cables
+from fabricmark.predict.application import Application, Phase
+from fabricmark.predict.cables import Call, Closed, Place, Setting
 
 LEAF_SPINE = "leaf-spine:"
 MOST_LINKS = 10_000
@@ -16,16 +16,24 @@ MOST_LINKS = 10_000
 
 @dataclass(frozen=True)
 class Found:
-    """Seconds of a call. `closed`: by the closed form, None without one. `alone`: where ranks share their own
-    ports only; `shared`: where they share all cables. `links`: what went over cables, the busiest first."""
+    """Seconds of a call, or of an application with its calls. `closed`: by closed forms, None without one.
+    `alone`: where ranks share their own ports only; `shared`: where they share all cables. `about`: the
+    answer, with `links`: what went over cables, the busiest first."""
 
     setting: Setting
-    call: Call
-    wire: Wire
+    name: str
+    algorithm: str
+    sent: int
     closed: float | None
-    alone: float
-    shared: float
     about: Mapping
+
+    @property
+    def alone(self) -> float:
+        return self.about["own_ports_seconds"]
+
+    @property
+    def shared(self) -> float:
+        return self.about["seconds"]
 
     @property
     def links(self) -> Sequence[Mapping]:
@@ -46,11 +54,35 @@ def simulate(call: Call, settings: Sequence[Setting], network: Network, *, links
         for setting, one in zip(settings, known, strict=True)
     ]
     return [
-        Found(
-            setting, one.call, one.wire, one.seconds, answer["own_ports_seconds"], answer["seconds"], answer
-        )
+        Found(setting, one.call.operation, one.call.algorithm, one.call.sent, one.seconds, answer)
         for setting, one, answer in zip(settings, known, kernels.ask(played), strict=True)
     ]
+
+
+def simulate_application(
+    file: Application, settings: Sequence[Setting], place: Place, *, links: int = 1
+) -> list[Found]:
+    """The same of all phases of an application."""
+    found = []
+    for setting in settings:
+        known = application.in_closed_form(file, place, setting)
+        calls = list(_requests(file.phases, known))
+        (answer,) = kernels.ask([setting.request(place.network, calls=calls, links=links)])
+        closed = application.total(application.spent(file, place, setting))
+        found.append(Found(setting, file.name, "", 0, closed, answer))
+    return found
+
+
+def _requests(phases: Sequence[Phase], known: Mapping[Call, Closed]) -> Iterator[dict]:
+    """Phases as a request has them."""
+    for one in phases:
+        if one.call is not None:
+            inner = [known[one.call].call.request()]
+        elif one.phases:
+            inner = list(_requests(one.phases, known))
+        else:
+            inner = [{"work": one.work}]
+        yield from inner if one.repeat == 1 else [{"repeat": one.repeat, "calls": inner}]
 
 
 def oversubscribed(topology: str, factor: int) -> str:

@@ -1,5 +1,6 @@
 """`fabricmark simulate`: options in, table, CSV and plot out."""
 
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -10,7 +11,7 @@ from fabricmark import systems
 from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import HOST, Network
-from fabricmark.predict import cables, collectives, picture
+from fabricmark.predict import application, application_view, cables, collectives, options, picture
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
 from fabricmark.simulate import calls, view
@@ -18,7 +19,7 @@ from fabricmark.systems import choice
 
 MOST_RANKS = 4096
 HELP = {
-    "call": f"A collective operation, or {EXCHANGE}: a message to both neighbours on a ring of ranks.",
+    "call": f"A collective operation, {EXCHANGE} (a message to both neighbours on a ring), or a FILE.toml.",
     "bytes": "Of one rank's elements, as 64KiB.",
     "algorithm": "By name; without it the one whose closed form is shortest.",
     "topology": "In place of the network's: ring:8, leaf-spine:4x2x8, fat-tree:16, dragonfly:9x4x2...",
@@ -26,7 +27,7 @@ HELP = {
     "fail": 'A cable that has failed, by its ends: "leaf 0:spine 3"; may be repeated.',
     "oversubscription": "Devices of a leaf to each cable up to the spines, as 1,2,4: in place of the spines.",
     "per_port": "Ranks that share a device's port.",
-    "set": "A value of the system (network.latency=1us); may be repeated.",
+    "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
 }
 
 
@@ -65,18 +66,24 @@ def simulate(
     """Simulate a call packet by packet over the network of a described system, beside its closed form."""
     if plot_file is not None:
         picture.check_picture(plot_file)
-    asked = Call(_operation(call), _bytes(call, size), algorithm)
-    words = given_words or []
-    place = cables.place(
-        asked.operation, system, transport, board, ranks, words, beyond=beyond, profile=profile
-    )
+    own, words = application_view.split(options.settings(given_words or []))
+    is_file = call.endswith(application.ENDING)
+    about = call if is_file else _operation(call)
+    if not is_file:
+        _check_no_parameters(own)
+    place = cables.place(about, system, transport, board, ranks, words, beyond=beyond, profile=profile)
     whole = Setting(ranks, topology or place.network.topology, placement, seed, per_port, tuple(fail or ()))
     factors = _factors(oversubscription)
-    settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors] or [
-        whole
-    ]
-    one_plot = plot_file is not None and len(settings) == 1
-    found = calls.simulate(asked, settings, place.network, links=calls.MOST_LINKS if one_plot else 1)
+    settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors]
+    settings = settings or [whole]
+    links = calls.MOST_LINKS if plot_file is not None and len(settings) == 1 else 1
+    if is_file:
+        _check_no_call(call, size, algorithm)
+        read = application.read(Path(call), own, place.board, ranks)
+        found = calls.simulate_application(read, settings, place, links=links)
+    else:
+        asked = Call(about, _bytes(call, size), algorithm)
+        found = calls.simulate(asked, settings, place.network, links=links)
     view.show(found, place.words, _assumed(whole, place.network, place.transport))
     if csv_file is not None:
         view.write_csv(found, csv_file)
@@ -90,6 +97,20 @@ def _operation(name: str) -> str:
     if found is None:
         raise FabricmarkError(f"there is no call {name!r}", f"use one of {', '.join(OPERATIONS)}")
     return found
+
+
+def _check_no_parameters(own: Mapping[str, str]) -> None:
+    """Raises FabricmarkError (2): a call has none."""
+    for name in own:
+        cause = f"--set {name}: no value of network or board"
+        raise FabricmarkError(cause, "write for example network.latency=1us")
+
+
+def _check_no_call(file: str, size: str | None, algorithm: str) -> None:
+    """Raises FabricmarkError (2) for what the file says itself."""
+    if size is not None or algorithm:
+        option = "--bytes" if size is not None else "--algorithm"
+        raise FabricmarkError(f"{option} with {file}", "leave it out: the file says it")
 
 
 def _bytes(call: str, size: str | None) -> int:

@@ -23,11 +23,9 @@ def models_of(found: Found) -> dict[str, float | None]:
 def show(found: Sequence[Found], where: str, lines: Sequence[str]) -> None:
     """Print the table, then why the closed form parts, and what else has to be known."""
     out, first = terminal.console(), found[0]
-    call = first.call
-    size = [f"{call.sent} B of a rank"] if call.sent else []
-    terminal.title(
-        out, [f"{call.operation} {where}", f"{first.setting.ranks} ranks", *size, call.algorithm, MODELLED]
-    )
+    size = [f"{first.sent} B of a rank"] if first.sent else []
+    by = [first.algorithm] if first.algorithm else []
+    terminal.title(out, [f"{first.name} {where}", f"{first.setting.ranks} ranks", *size, *by, MODELLED])
     several = len(found) > 1
     columns = [
         *([Column("topology", key=True)] if several else []), Column("model", key=True),
@@ -60,7 +58,7 @@ def reasons(found: Found) -> list[str]:
             f"the time ({found.about['used_links']} of the network's cables carry something)"
         )
     if found.closed is None:
-        lines.append(f"no closed form: of {found.call.operation} by {found.call.algorithm}")
+        lines.append(f"no closed form: of {found.name} {found.algorithm}".rstrip())
     else:
         lines += _partings(found, found.closed)
     if found.about["burst_frames"] > 1:
@@ -93,7 +91,7 @@ def write_csv(found: Sequence[Found], file: Path) -> None:
     rows: list[Sequence[object]] = [FIELDS]
     for one in found:
         place = (
-            one.call.operation, one.call.algorithm, one.setting.ranks, one.call.sent, one.about["topology"],
+            one.name, one.algorithm, one.setting.ranks, one.sent, one.about["topology"],
             one.setting.placement,
         )  # fmt: skip
         for model, seconds in models_of(one).items():
@@ -106,7 +104,7 @@ def save_plot(found: Sequence[Found], factors: Sequence[int], file: Path) -> Non
     from fabricmark.report import pictures
     from fabricmark.report.plots import Plot, Series, wants_log
 
-    about = f"{found[0].call.operation} by {found[0].call.algorithm}, {found[0].setting.ranks} ranks"
+    about = f"{found[0].name} {found[0].algorithm}".rstrip() + f", {found[0].setting.ranks} ranks"
     if len(found) > 1:
         x = [float(factor) for factor in factors]
         lines = {model: [models_of(one)[model] for one in found] for model in models_of(found[0])}
