@@ -31,6 +31,7 @@ LOG = ROOT / "build" / "setup.log"
 # What apt could not get last time: as long as all of it can be done without, later runs do not ask again.
 APT_FAILED = ROOT / "build" / "setup-apt.failed"
 OLDEST_PYTHON = (3, 11)
+ALSO = ("bench", "dev", "rtl", "simgrid")  # what more there is to prepare for
 # Packages that a group needs besides those of runs.
 MORE_REQUIREMENTS = {"dev": "requirements-dev.txt", "rtl": "requirements-rtl.txt"}
 POCL = "pocl-opencl-icd"
@@ -368,7 +369,7 @@ def forget_moved_builds() -> None:
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="setup.py", description=__doc__.split("\n\n")[0])
-    parser.add_argument("--also", choices=("bench", "dev", "rtl"), help="also what such targets of make need")
+    parser.add_argument("--also", choices=ALSO, help="also what such targets of make, or SimGrid, need")
     parser.add_argument("--skip-system", action="store_true", help="make .venv only, check nothing else")
     parser.add_argument("--build-only", action="store_true", help="only what compiling needs")
     parser.add_argument("--environment", action="store_true", help="only print shell variables for OpenCL")

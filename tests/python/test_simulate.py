@@ -7,10 +7,11 @@ import resource
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import closed_form
 from fabricmark.predict.cables import Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, view
+from fabricmark.simulate import calls, simgrid, view
 
 UNCONTENDED = 1e-3
 OF_BOUND = 0.05
@@ -117,7 +118,7 @@ def test_spread_ranks_cross_the_spines(network):
 def test_the_command_tells_all_models_and_why(run, tmp_path):
     file = tmp_path / "times.csv"
     words = ["simulate", "alltoall", "--system", "leaf_spine", "--ranks", "64", "--bytes", "16KiB"]
-    done = run(*words, "--oversubscription", "1,32", "--csv", str(file))
+    done = run(*words, "--oversubscription", "1,32", "--no-simgrid", "--csv", str(file))
     assert done.returncode == 0, done.stderr
     said = done.stdout
     for model in (view.CLOSED, view.ALONE, view.SHARED, view.BOUND):
@@ -177,3 +178,59 @@ def test_a_ring_of_2048_devices_is_played_in_ten_seconds(network):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert found.about["messages"] == 2048 * 2 * 2047
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 2 * 10
+
+
+WITH_SIMGRID = pytest.mark.skipif(
+    not (REPOSITORY / "build" / "release" / "bin" / "fabricmark-simgrid").exists(),
+    reason="SimGrid is not there (`make setup-also-simgrid build`)",
+)
+
+
+@WITH_SIMGRID
+@pytest.mark.parametrize(
+    ("operation", "algorithm"),
+    [("all_reduce", "ring"), ("all_to_all", "pairwise"), (EXCHANGE, "ring"), ("barrier", "dissemination")],
+)
+def test_simgrid_uncontended_is_the_closed_form(of_the_repository, network, operation, algorithm):
+    sent = 0 if operation == "barrier" else LEAF * FRAME
+    found = simulated(Call(operation, sent, algorithm), network, LEAF, f"switch:{LEAF}")
+    seconds, said = simgrid.seconds(found.request)
+    assert seconds == pytest.approx(found.closed, rel=UNCONTENDED), said
+
+
+@WITH_SIMGRID
+def test_simgrid_over_one_spine_is_within_the_bound(of_the_repository, network):
+    call = Call("all_to_all", 64 * FRAME, "pairwise")
+    found = simulated(call, network, 2 * LEAF, f"leaf-spine:2x1x{LEAF}")
+    seconds, _ = simgrid.seconds(found.request)
+    assert found.bound <= seconds <= (1 + OF_BOUND) * found.bound
+    broken = simulated(call, network, 8, "leaf-spine:2x4x4", failed=("leaf 0:spine 1",))
+    whole = simulated(call, network, 8, "leaf-spine:2x4x4")
+    assert simgrid.seconds(broken.request)[0] > 1.2 * simgrid.seconds(whole.request)[0]
+
+
+@WITH_SIMGRID
+def test_simgrid_has_a_row(run):
+    words = ("simulate", "barrier", "--system", "leaf_spine", "--ranks", "8")
+    done = run(*words)
+    assert "\nSimGrid " in done.stdout and simgrid.ABSENT not in " ".join(done.stdout.split())
+    assert "SimGrid" not in run(*words, "--no-simgrid").stdout
+
+
+def test_without_simgrid_the_own_network_answers_and_says_so(run, monkeypatch):
+    def absent():
+        raise FabricmarkError("not built", "build it", 3)
+
+    monkeypatch.setattr(simgrid.paths, "simgrid", absent)
+    done = run("simulate", "barrier", "--system", "leaf_spine", "--ranks", "8")
+    assert done.returncode == 0 and simgrid.ABSENT in " ".join(done.stdout.split())
+    assert "own network" in done.stdout
+
+
+def test_a_simgrid_that_fails_is_one_line(run, one_error_line, monkeypatch, tmp_path):
+    broken = tmp_path / "fabricmark-simgrid"
+    broken.write_text("#!/bin/sh\necho 'fabricmark-simgrid: error: no; yes' >&2\nexit 2\n")
+    broken.chmod(0o755)
+    monkeypatch.setattr(simgrid.paths, "simgrid", lambda: broken)
+    done = run("simulate", "barrier", "--system", "leaf_spine", "--ranks", "8")
+    assert "fabricmark-simgrid" in one_error_line(done, 3)

@@ -82,6 +82,11 @@ def describe_variables() -> dict[str, str]:
     return {"LD_LIBRARY_PATH": f"{own}:{others}" if others else str(own)}
 
 
+def simgrid() -> Path:
+    """Path of the program that asks SimGrid, as `program`: there only where SimGrid is."""
+    return _built("fabricmark-simgrid")
+
+
 def mesh_tool() -> Path:
     """Path of the program that reads, makes and refines meshes, as `program`."""
     return _built("fabricmark-mesh")

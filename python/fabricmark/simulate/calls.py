@@ -18,7 +18,8 @@ MOST_LINKS = 10_000
 class Found:
     """Seconds of a call, or of an application with its calls. `closed`: by closed forms, None without one.
     `alone`: where ranks share their own ports only; `shared`: where they share all cables. `about`: the
-    answer, with `links`: what went over cables, the busiest first."""
+    answer to `request`, with `links`: what went over cables, the busiest first. `simgrid`: what SimGrid says,
+    None where it was not asked or has no answer."""
 
     setting: Setting
     name: str
@@ -26,6 +27,8 @@ class Found:
     sent: int
     closed: float | None
     about: Mapping
+    request: Mapping
+    simgrid: float | None = None
 
     @property
     def alone(self) -> float:
@@ -54,8 +57,8 @@ def simulate(call: Call, settings: Sequence[Setting], network: Network, *, links
         for setting, one in zip(settings, known, strict=True)
     ]
     return [
-        Found(setting, one.call.operation, one.call.algorithm, one.call.sent, one.seconds, answer)
-        for setting, one, answer in zip(settings, known, kernels.ask(played), strict=True)
+        Found(setting, one.call.operation, one.call.algorithm, one.call.sent, one.seconds, answer, asked)
+        for setting, one, asked, answer in zip(settings, known, played, kernels.ask(played), strict=True)
     ]
 
 
@@ -67,9 +70,10 @@ def simulate_application(
     for setting in settings:
         known = application.in_closed_form(file, place, setting)
         calls = list(_requests(file.phases, known))
-        (answer,) = kernels.ask([setting.request(place.network, calls=calls, links=links)])
+        request = setting.request(place.network, calls=calls, links=links)
+        (answer,) = kernels.ask([request])
         closed = application.total(application.spent(file, place, setting))
-        found.append(Found(setting, file.name, "", 0, closed, answer))
+        found.append(Found(setting, file.name, "", 0, closed, answer, request))
     return found
 
 

@@ -1,6 +1,6 @@
 """`fabricmark simulate`: options in, table, CSV and plot out."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated
@@ -14,7 +14,8 @@ from fabricmark.models.machine import HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, view
+from fabricmark.simulate import calls, simgrid, view
+from fabricmark.simulate.calls import Found
 from fabricmark.systems import choice
 
 MOST_RANKS = 4096
@@ -26,6 +27,7 @@ HELP = {
     "placement": "Which devices ranks run on.",
     "fail": 'A cable that has failed, by its ends: "leaf 0:spine 3"; may be repeated.',
     "oversubscription": "Devices of a leaf to each cable up to the spines, as 1,2,4: in place of the spines.",
+    "simgrid": "Also what SimGrid says, where it is there.",
     "per_port": "Ranks that share a device's port.",
     "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
 }
@@ -56,6 +58,7 @@ def simulate(
     beyond: Annotated[bool, typer.Option("--beyond", help="More ranks than the system has devices.")] = False,
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    with_simgrid: Annotated[bool, typer.Option("--simgrid/--no-simgrid", help=HELP["simgrid"])] = True,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every time.")
     ] = None,
@@ -84,11 +87,19 @@ def simulate(
     else:
         asked = Call(about, _bytes(call, size), algorithm)
         found = calls.simulate(asked, settings, place.network, links=links)
-    view.show(found, place.words, _assumed(whole, place.network, place.transport))
+    found, said = _with_simgrid(found) if with_simgrid else (found, [])
+    view.show(found, place.words, [*said, *_assumed(whole, place.network, place.transport)])
     if csv_file is not None:
         view.write_csv(found, csv_file)
     if plot_file is not None:
         view.save_plot(found, factors, plot_file)
+
+
+def _with_simgrid(found: Sequence[Found]) -> tuple[list[Found], list[str]]:
+    """The same with what SimGrid says, and a line where it says nothing. Raises FabricmarkError (2, 3)."""
+    known = [simgrid.seconds(one.request) for one in found]
+    lines = dict.fromkeys(said for seconds, said in known if seconds is None)
+    return [replace(one, simgrid=seconds) for one, (seconds, _) in zip(found, known, strict=True)], [*lines]
 
 
 def _operation(name: str) -> str:

@@ -10,6 +10,7 @@ from fabricmark.simulate.calls import Found
 HOLDS = 0.01  # a closed form that is no further off
 MODELLED = "modelled"
 CLOSED, ALONE, SHARED, BOUND = "closed form", "own ports alone", "own network", "busiest cable alone"
+SIMGRID = "SimGrid"
 FIELDS = (
     "operation", "algorithm", "ranks", "bytes", "topology", "placement", "model", "time", "unit", "kind",
 )  # fmt: skip
@@ -17,7 +18,8 @@ FIELDS = (
 
 def models_of(found: Found) -> dict[str, float | None]:
     """Seconds by model."""
-    return {CLOSED: found.closed, ALONE: found.alone, SHARED: found.shared, BOUND: found.bound}
+    other = {} if found.simgrid is None else {SIMGRID: found.simgrid}
+    return {CLOSED: found.closed, ALONE: found.alone, SHARED: found.shared, **other, BOUND: found.bound}
 
 
 def show(found: Sequence[Found], where: str, lines: Sequence[str]) -> None:

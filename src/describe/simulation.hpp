@@ -1,0 +1,33 @@
+#pragma once
+
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+#include "collectives/replay/over_networks.hpp"
+#include "describe/request.hpp"
+#include "network/topology.hpp"
+#include "simulate/player.hpp"
+
+namespace fabricmark::describe {
+
+/// What a request asks to simulate (docs/describe.md): for whoever plays it.
+struct Simulation {
+  /// Throws Error (bad use).
+  explicit Simulation(const Json& request);
+
+  [[nodiscard]] simulate::Setting setting() const { return {topology, devices, costs}; }
+
+  simulate::Costs costs;
+  network::Topology topology;
+  std::vector<int> devices;  ///< of each rank
+  collectives::Shape shape;
+  std::vector<simulate::Program> programs{};  ///< of each rank
+};
+
+/// The algorithms that do a call there.
+std::vector<const collectives::Algorithm*> fitting(const Simulation& simulation, const Json& call);
+
+/// A whole number of a request. Throws Error (bad use) for one out of its range.
+int count(const Json& said, const char* name, int usual, int least, int most);
+
+}  // namespace fabricmark::describe
