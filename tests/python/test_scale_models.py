@@ -42,7 +42,7 @@ def test_after_rows_of_one_s_own_they_are_as_these_say_with_an_error_bar(file_of
     assert "calibrated with own.json" in models.lines[0]
     about = {"ranks_kind": "single", "device": "a board"}
     scaling_table.show("stream", about, found)
-    said = capsys.readouterr().out
+    said = " ".join(capsys.readouterr().out.split())
     assert "modelled" in said and "±" in said and "error: modelled / best - 1." in said
 
 

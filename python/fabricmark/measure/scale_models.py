@@ -42,9 +42,10 @@ class Models:
             return {}
         run, entries = found
         if self._known is None:
-            values, widths = run.predicted(run.system), [None] * len(run.values)
+            values = run.predicted(run.system)
+            widths: list[float | None] = [None] * len(run.values)
         else:
             told = learned.told(self._known.learned, run)
-            values, widths = told.values, [calibrated.half_width(one) for one in told.deviations]
+            values, widths = told.values, [*map(calibrated.half_width, told.deviations)]
         keys = [(one.name, frozenset(one.axes.items()), one.unit) for one in entries]
         return dict(zip(keys, zip(values, widths, strict=True), strict=True))
