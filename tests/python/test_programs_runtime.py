@@ -156,7 +156,7 @@ def unfinished(folder, number):
 @pytest.mark.parametrize("seed, kills", [(1, 8), pytest.param(2, 20, marks=pytest.mark.full)])
 def test_kills_leave_no_file_or_a_whole_one(stream, seed, kills):
     """A long timeline makes a large file, so that kills hit the writing too."""
-    words = ("--size", "64", "--replications", "1", "--repetitions", "2000", "--timeline")
+    words = ("--size", "64", "--replications", "1", "--repetitions", "1000", "--timeline")
     start = time.monotonic()
     assert stream.start(*words, "--json", stream.new_file()).code == 0
     usual = time.monotonic() - start
@@ -183,7 +183,7 @@ def test_kills_leave_no_file_or_a_whole_one(stream, seed, kills):
         cut_in_writing += unfinished(folder, number)
         if path.exists():
             document = json.loads(path.read_text())
-            assert len(document.pop("timeline")) == 4 * 2000
+            assert len(document.pop("timeline")) == 4 * 1000
             assert first_fault("result-2", document) is None
     assert cut_in_writing > 0, "no kill came while a file was written"
 
