@@ -158,6 +158,23 @@ def test_links_are_no_faster_than_kernels_hand_over_words(system, width):
     assert waits == ("kernel width x frequency" if is_slower else "channels")
 
 
+def test_no_buffer_makes_the_paths_to_the_memory_of_the_host_faster():
+    """Each way 10.05 GB/s: two arrays are read and one is written, with two replications, too."""
+    case = explored("stream", "pac_d5005").cases[0]
+    assert case.rate.max() == pytest.approx(3 / 2 * 10.05)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize("benchmark", ["gemm", "fft"])
+def test_what_copies_to_the_memory_of_the_host_take_is_in_no_headline(benchmark, monkeypatch):
+    answer = explored(benchmark, "pac_d5005")
+    found = confirm_designs.confirm(answer, answer.found[0])
+    assert found.holds
+    for table in confirm_designs.UNCOPIED.values():
+        monkeypatch.setitem(table, "seconds", [1.0])
+    assert confirm_designs.confirm(answer, answer.found[0]) == found
+
+
 @pytest.mark.full
 def test_matrices_grow_with_the_devices():
     case = explored("hpl", "noctua1", (1, 4)).cases[0]

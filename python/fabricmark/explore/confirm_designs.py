@@ -11,7 +11,15 @@ from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore.confirm import Confirmed, measurements
 from fabricmark.explore.designs import DEVICES, Answer, Found
+from fabricmark.models import _transfers
 from fabricmark.systems import export
+
+OF_HOST = "host"  # memory.kind of a board whose kernels reach the host's memory
+# Arrays lie there already; no metric that designs are explored by has copies of them in it.
+UNCOPIED = {
+    kind: {"bytes": [0.0], "seconds": [0.0], "seconds_per_byte": [0.0]}
+    for kind in ("array", "message", "message_beside_others")
+}
 
 
 def confirm(answer: Answer, one: Found) -> Confirmed:
@@ -47,6 +55,9 @@ def _document(answer: Answer, one: Found) -> dict[str, Any]:
     said = json.loads(export.text(wanted.system, wanted.profile))
     for kind in said["topology"]:
         kind["most_devices"] = max(one.devices, kind["most_devices"])
+    for device in said["devices"]:
+        if device["memory"]["kind"] == OF_HOST:
+            device["copies"] = {way: UNCOPIED for way in _transfers.RATES} | device["copies"]
     row = next(row for row in said["bitstreams"] if row["id"] == one.case.base)
     design = {name: value for name, value in one.values.items() if name != DEVICES}
     row["parameters"] = {**row["parameters"], **design}

@@ -86,10 +86,9 @@ def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, bi
     one operation on one FPGA; `elements` of each array."""
     loop, *others = buffered_time(elements, operation, parameters, board, bitstream).loops
     moving = loop.seconds
-    merged = is_single_pipeline(parameters, board)
-    if np.any(merged):
+    if board.get("memory.read_bandwidth") is not None:  # no buffer makes its paths faster
         single = single_pipeline_seconds(elements, operation, parameters, board)
-        moving = np.where(merged, single, moving)
+        moving = np.where(is_single_pipeline(parameters, board), single, np.maximum(moving, single))
     starting = parameters["replications"] * board["host.launch_latency"]
     launch = starting + sum(other.seconds for other in others)
     return launch, moving, loop
