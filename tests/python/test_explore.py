@@ -267,7 +267,7 @@ def test_wrong_budgets_are_refused(words, cause):
     [
         (["tsunami"], "nothing says on which system"),
         (["tsunami", "--system", "arria10_ring", "--grid", "12"], "no columns and rows"),
-        (["tsunami", "--system", "arria10_ring", "--set", "cascaded=40"], "no design fits: DSPs"),
+        (["tsunami", "--system", "arria10_ring", "--set", "cascaded=20"], "no design fits: DSPs"),
         (["tsunami", "--system", "arria10_ring", "--devices", "9"], "has no 9 devices; use at most 8"),
         (["tsunami", "--system", "arria10_ring", "--set", "packet=5"], "no link of that size was counted"),
         (["tsunami", "--system", "arria10_ring", "--set", "colour=red"], "explore does not vary it"),

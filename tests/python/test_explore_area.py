@@ -1,6 +1,7 @@
 """Resources of designs: factors fitted on half of the published builds, and tested on the others."""
 
 import importlib.util
+import statistics
 
 import pytest
 from conftest import REPOSITORY
@@ -41,6 +42,21 @@ def test_the_test_half_holds_the_bars_and_what_misses_them_is_said():
         median, p90 = area_fit.spread(own)
         word = "held" if median <= area_fit.MEDIAN_BAR and p90 <= area_fit.P90_BAR else "missed"
         assert f"| {family} | {100 * median:.0f} % | {100 * p90:.0f} % | {word} |" in page
+
+
+@needs_clang
+@pytest.mark.parametrize("resource", ["logic", "registers"])
+def test_builds_of_the_fit_chose_what_their_resources_follow_from(resource):
+    """Each estimated from the others of its half: by DSPs they are nearer than by operations."""
+    intel = [one for one in area_fit.builds() if one.vendor == "intel"]
+    fit, _ = area_fit.halves(intel, resource)
+    chosen = area_fit.TAKES["intel"][resource]
+    other = [area.OPERATIONS if name == area.DSPS else name for name in chosen]
+    by_dsps, by_operations = (
+        area_fit.left_out(fit, "intel", resource, names) for names in (chosen, other)
+    )  # fmt: skip
+    assert statistics.median(by_dsps) < statistics.median(by_operations)
+    assert statistics.mean(by_dsps) < statistics.mean(by_operations)
 
 
 def test_engines_are_the_difference_of_published_designs():

@@ -16,16 +16,18 @@ from fabricmark.base import cells, transports
 from fabricmark.base.kernels import text
 from fabricmark.build.design import Design, resolve
 from fabricmark.explore import area
-from fabricmark.explore.area import BITS, BLOCKS, DSPS, LOGIC_BITS, OPERATIONS, SHELL, UNITS
+from fabricmark.explore.area import BITS, BLOCKS, DSPS, LOGIC_BITS, SHELL, UNITS
 from fabricmark.inspect.chips import INTEL, XILINX
 from fabricmark.predict import feasible
 from fabricmark.systems import choice, files
 
 # What each resource follows from. AMD's tool makes operators of logic and DSPs alike, so that bits count.
+# Intel's DSPs each have registers and logic around them, whether they multiply, add or do both: builds of the
+# fit, each estimated from the others (`left_out`), are nearer by DSPs than by operations.
 TAKES = {
     INTEL: {
-        "logic": (SHELL, UNITS, OPERATIONS, LOGIC_BITS),
-        "registers": (SHELL, UNITS, OPERATIONS, LOGIC_BITS),
+        "logic": (SHELL, UNITS, DSPS, LOGIC_BITS),
+        "registers": (SHELL, UNITS, DSPS, LOGIC_BITS),
         "bram": (SHELL, UNITS, BLOCKS),
         "dsps": (DSPS,),
     },
@@ -144,11 +146,14 @@ def _can(one: Build, resource: str) -> bool:
     return any(one.amounts[name] for name in TAKES[one.vendor][resource])
 
 
-def fitted(of: Sequence[Build], vendor: str, resource: str) -> dict[str, float]:
-    """The factors, none of which is below 0; an amount that none of these builds has is left out."""
+def fitted(
+    of: Sequence[Build], vendor: str, resource: str, names: Sequence[str] | None = None
+) -> dict[str, float]:  # fmt: skip
+    """The factors, none of which is below 0; an amount that none of these builds has is left out. `names`: of
+    other amounts than TAKES has."""
     from scipy.optimize import least_squares, nnls
 
-    names = [name for name in TAKES[vendor][resource] if any(one.amounts[name] for one in of)]
+    names = [name for name in names or TAKES[vendor][resource] if any(one.amounts[name] for one in of)]
     table = np.array([[one.amounts[name] for name in names] for one in of])
     wanted = np.array([one.resources[resource] for one in of])
     scale = table.max(axis=0)
@@ -161,6 +166,17 @@ def fitted(of: Sequence[Build], vendor: str, resource: str) -> dict[str, float]:
     return {
         name: float(f"{value:.{DIGITS}g}") for name, value in zip(names, np.abs(best.x) / scale, strict=True)
     }
+
+
+def left_out(of: Sequence[Build], vendor: str, resource: str, names: Sequence[str]) -> list[float]:
+    """The error of each of these builds by the factors of the others: which amounts to choose, without a look
+    at the builds of the test."""
+    found = []
+    for one in of:
+        factors = fitted([other for other in of if other is not one], vendor, resource, names)
+        estimate = sum(factor * one.amounts[name] for name, factor in factors.items())
+        found.append(abs(estimate / one.resources[resource] - 1))
+    return found
 
 
 def tables(every: Sequence[Build]) -> dict[str, dict[str, area.Factors]]:
