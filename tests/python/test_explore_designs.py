@@ -175,6 +175,15 @@ def test_what_copies_to_the_memory_of_the_host_take_is_in_no_headline(benchmark,
     assert confirm_designs.confirm(answer, answer.found[0]) == found
 
 
+def test_each_transport_has_the_numbers_of_devices_that_it_joins():
+    """Channels make square grids; the host's MPI takes any number."""
+    answer = explored("ptrans", "noctua1", (1, 2, 4))
+    joined = {case.transport: list(case.axes["devices"]) for case in answer.cases}
+    assert joined == {"channels": [1, 4], "host": [1, 2, 4]}
+    two = [one for one in answer.found if one.devices == 2]
+    assert two and all(one.case.transport == "host" and answer.rank(one) for one in two)
+
+
 @pytest.mark.full
 def test_matrices_grow_with_the_devices():
     case = explored("hpl", "noctua1", (1, 4)).cases[0]
@@ -202,6 +211,10 @@ def test_the_document_marks_what_was_published(run):
         (["gemm", "--system", "noctua1", "--set", "data_type=mixed"], "no synthesis of gemm on noctua1 has"),
         (["stream", "--system", "noctua1", "--by", "cost"], "nothing says per_hour"),
         (["hpl", "--system", "u280_hbm"], "has no bitstream of hpl"),
+        (
+            ["hpl", "--system", "noctua1", "--transport", "channels", "--devices", "1,2"],
+            "grid of devices, not 2",
+        ),
         (["stream", "--system", "noctua1", "--budget", "watts=1"], "no number of devices is within"),
     ],
 )

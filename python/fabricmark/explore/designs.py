@@ -288,7 +288,7 @@ class Answer:
     def rank(self, one: Found) -> int:
         """How many designs that fit, on as many devices, are faster; and one."""
         faster = 0
-        for case in self.cases:
+        for case in (each for each in self.cases if one.devices in each.axes[DEVICES]):
             at = list(case.axes[DEVICES]).index(one.devices)
             faster += int((case.rate[at] * case.fits[at] > one.rate * (1 + NEAR)).sum())
         return faster + 1
@@ -341,10 +341,27 @@ def _cases(asked: Asked, budget: Budget) -> Iterator[Case]:
         devices = [one for one in devices if one * budget.board_watts <= budget.watts]
     if not devices:
         raise FabricmarkError("no number of devices is within the budget", "give a larger one")
-    for transport, ids in ways.items():
-        if ids:
+    able = {
+        transport: [one for one in devices if not _refusal(asked.benchmark, transport, chosen.system, one)]
+        for transport, ids in ways.items()
+        if ids
+    }
+    for one in devices:
+        if able and not any(one in counts for counts in able.values()):
+            raise _refusal(asked.benchmark, next(iter(able)), chosen.system, one)  # type: ignore[misc]
+    for transport, counts in able.items():
+        if counts:
             system = asked.moved(chosen.system, transport)
-            yield _case(asked, system, transport, _base(asked, system, ids), devices)
+            yield _case(asked, system, transport, _base(asked, system, ways[transport]), counts)
+
+
+def _refusal(benchmark: str, transport: str, system: System, devices: int) -> FabricmarkError | None:
+    """Why links cannot join so many devices."""
+    try:
+        points.check_grid(benchmark, transport, system.networks.get(transport), devices)
+    except FabricmarkError as error:
+        return error
+    return None
 
 
 def _base(asked: Asked, system: System, ids: Sequence[str]) -> str:

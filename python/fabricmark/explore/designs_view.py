@@ -85,11 +85,10 @@ def lines(answer: Answer, budget: Budget) -> list[str]:
 
 def _sizes(answer: Answer) -> str:
     """Of the problem, by the number of devices."""
-    case = answer.cases[0]
-    found = {devices: case.sizes(devices) for devices in case.axes[DEVICES]}
+    found = {devices: case.sizes(devices) for case in answer.cases for devices in case.axes[DEVICES]}
     return "; ".join(
         f"{', '.join(f'{name} {value}' for name, value in of.items()) or 'those of the program'} on {devices}"
-        for devices, of in found.items()
+        for devices, of in sorted(found.items())
     )
 
 

@@ -22,7 +22,7 @@ from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _published
 from fabricmark.models._published import Published
-from fabricmark.models.machine import HOST, Bitstream
+from fabricmark.models.machine import HOST, Bitstream, Network
 from fabricmark.predict import feasible, settings
 from fabricmark.systems import System, choice
 
@@ -427,11 +427,16 @@ def _check(request: PredictionRequest, run: Mapping, board, network, devices: in
     if devices > 1 and request.traits.exchanges and network is None and board.device_class == "fpga":
         remedy = "use one device, or another system"
         raise FabricmarkError(f"{request.system.name} has no network for {devices} devices", remedy)
-    is_torus = network is not None and network.kind != HOST and request.traits.on_grid
-    if is_torus and isqrt(devices) ** 2 != devices:
-        cause = f"{request.benchmark} over {request.transport} needs a square grid of devices, not {devices}"
-        raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")
+    check_grid(request.benchmark, request.transport, network, devices)
     feasible.check_memory(request.benchmark, run, board, devices)
+
+
+def check_grid(benchmark: str, transport: str, network: Network | None, devices: int) -> None:
+    """Raises FabricmarkError (2) for devices that are no square, where links join a square grid of them."""
+    is_torus = network is not None and network.kind != HOST and models.traits(benchmark).on_grid
+    if is_torus and isqrt(devices) ** 2 != devices:
+        cause = f"{benchmark} over {transport} needs a square grid of devices, not {devices}"
+        raise FabricmarkError(cause, f"use {isqrt(devices) ** 2} or {(isqrt(devices) + 1) ** 2}")
 
 
 def uncertain(reason: str) -> Certainty:
