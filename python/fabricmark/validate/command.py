@@ -20,11 +20,13 @@ from fabricmark.validate import (
     outcomes,
     rival,
     scored,
+    splits_view,
     tables,
     tables_of_documents,
     texts,
 )
 
+SPLITS = "Leave out device counts, sizes and systems: errors and what intervals cover; takes seconds."
 BY = "benchmark,system,transport"
 CSV_COLUMNS = (
     "line", "benchmark", "system", "board", "transport", "devices", "nodes", "matrix_width_printed", "metric",
@@ -41,11 +43,17 @@ def validate(
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every row and its prediction.")
     ] = None,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=calibrated.HELP)] = None,
+    splits: Annotated[bool, typer.Option("--splits", help=SPLITS)] = False,
     fitted: Annotated[
         bool, typer.Option("--fit", help="Fit the parameters of the systems to the rows, and print them.")
     ] = False,
 ) -> None:
     """Predict published values and print how far off the predictions are."""
+    if splits:
+        if data is not None or profile != "fitted" or calibrate or csv_file is not None or fitted:
+            raise FabricmarkError("--splits is of the published rows alone", "leave out the others")
+        splits_view.show()
+        return
     columns = _columns(by)
     if profile not in systems.PROFILES:
         raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")

@@ -6,8 +6,9 @@ nearest in size, copies apart from the rest. Of a board with three or four rows,
 is wider by Student's t. It is wider the farther devices and size are from all rows of this board, beyond what
 those rows themselves were from the rows that they were predicted from. It is no wider than how alike errors
 are allows (likeness.py), as that knows which rows are near and to which side these are off, and no narrower
-than LEAST_SHARE of the quantile. Where rows are too few for a quantile, likeness alone counts, wider where it
-rests on few runs. No interval where no row is of the board.
+than LEAST_SHARE of the quantile; with fewer devices than any row of the board the wider of both counts. Where
+rows are too few for a quantile, likeness alone counts, wider where it rests on few runs. No interval where no
+row is of the board.
 """
 
 from collections.abc import Mapping, Sequence
@@ -37,7 +38,7 @@ MOST_ERROR = 0.3  # of ln: rows that are farther off say no more than that
 LEVEL = 0.9
 LEAST_ROWS = 10  # of a benchmark over a transport, for a quantile
 LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
-LEAST_SHARE = 0.6  # of a quantile, that an interval has at least
+LEAST_SHARE = 0.5  # of a quantile, that an interval has at least
 # The 95 % point of Student's t with so many degrees of freedom: errors of predictions are around 0, so that
 # no mean takes a degree away. Of a board with as few rows; of likeness, one more than it has runs.
 STUDENT = {3: 2.353, 4: 2.132}
@@ -313,7 +314,8 @@ class Intervals:
             deviation *= student(runs + 1) / NORMAL
         width = expm1(around(mean, deviation))
         if by_quantile is not None:
-            width = max(min(by_quantile, width), LEAST_SHARE * by_quantile)
+            of_both = max if _is_below(asked, left) else min
+            width = max(of_both(by_quantile, width), LEAST_SHARE * by_quantile)
         return Interval(width, len(every), middle)
 
     def _by_quantile(self, asked: Asked, left: Sequence[Residual], away: float) -> float | None:
@@ -361,6 +363,11 @@ class Intervals:
         elsewhere = all(one.system != asked.system for one in own)
         far = DEVICES_AWAY * min(counts, default=0.0) + SIZE_AWAY * min(sizes, default=0.0)
         return far + (SYSTEM_AWAY if elsewhere else 0.0)
+
+
+def _is_below(asked: Asked, known: Sequence[Residual]) -> bool:
+    """Whether no row of the board has as few devices: other limits count there than where they exchange."""
+    return asked.devices < min(one.devices for one in known if one.board == asked.board)
 
 
 class Alike:

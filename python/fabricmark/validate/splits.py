@@ -1,11 +1,12 @@
 """Cross-validation: rows are left out, the others are fitted, and what was left out is predicted.
 
-Left out are the rows of one device count (1, 2, 4 and 16 in the given file), and every second matrix size: a
-parameter that only such rows determine shows itself here.
+Left out are the rows of one device count (1, 2, 4 and 16 in the given file), every second matrix size, and a
+whole system: a parameter that only such rows determine shows itself here.
 """
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import fit
@@ -15,10 +16,21 @@ from fabricmark.validate.parameters import GROUPS
 
 @dataclass(frozen=True)
 class Split:
-    """`leaves_out`: whether a row has no part in the fit."""
+    """`leaves_out`: whether a row has no part in the fit. `of_system`: whether it leaves out a whole one."""
 
     name: str
     leaves_out: Callable[[PublishedValue], bool]
+    of_system: bool = False
+
+
+def of_systems(rows: Sequence[PublishedValue]) -> list[Split]:
+    """One for each system of the test rows: what is predicted of a machine that nobody measured."""
+    names = sorted({row.system for row in rows if row.role == "test"})
+    return [Split(f"without {name}", partial(_is_of_system, name), True) for name in names]
+
+
+def _is_of_system(name: str, row: PublishedValue) -> bool:
+    return row.system == name
 
 
 def splits(rows: Sequence[PublishedValue]) -> list[Split]:

@@ -1,0 +1,74 @@
+"""`fabricmark validate --splits`: how far off predictions are, and what intervals cover, where all rows of a
+device count, every second size or a whole system are left out of the fit and of the intervals."""
+
+from collections.abc import Iterator, Sequence
+from functools import lru_cache
+
+import numpy as np
+
+from fabricmark.base import terminal
+from fabricmark.base.terminal import Column, percent
+from fabricmark.results.published import PublishedValue
+from fabricmark.validate import distribution, intervals, outcomes, residuals, splits, tables
+from fabricmark.validate.intervals import Interval, Intervals, Residual
+from fabricmark.validate.outcomes import Load, Predictor
+from fabricmark.validate.splits import Split
+
+KEYS = ("split", "benchmark", "system", "transport")
+LEAST_SHOWN = 6  # rows of a group that has a line of its own
+
+
+def pairs(
+    split: Split, rows: Sequence[PublishedValue], load: Load, predictor: Predictor
+) -> list[tuple[Residual, Interval]]:
+    """The rows that a split leaves out, as the others predict them, and the intervals that these give. A
+    system that nobody measured has none, as `predict` says it."""
+    found = [residuals.of_outcome(one, predictor) for one in splits.left_out(split, rows, load)]
+    left = {_key(one) for one in found}
+    known = Intervals([one for one in intervals.load() if _key(one) not in left])
+    none = Interval(None, reason="no published value is of this system")
+    return [(one, none if split.of_system else known.of(intervals.asked_of(one))) for one in found]
+
+
+def _key(one: Residual) -> tuple:
+    return (one.benchmark, one.system, one.transport, one.devices, round(one.size), one.metric)
+
+
+def every(rows: Sequence[PublishedValue]) -> Iterator[tuple[Split, list[tuple[Residual, Interval]]]]:
+    """Of all splits."""
+    load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))
+    predictor = Predictor(load, [row for row in rows if row.role == "calibration"])
+    for split in [*splits.splits(rows), *splits.of_systems(rows)]:
+        yield split, pairs(split, rows, load, predictor)
+
+
+def show() -> None:
+    """A line for each split, and for each of its benchmarks on a system over a transport with enough rows."""
+    rows = tables.with_tables(row for _, row in outcomes.read())
+    columns = [Column(name, key=True) for name in KEYS]
+    columns += terminal.numbers("rows", "median", "p90", "without ±", "covered", "±")
+    cells = []
+    for split, found in every(rows):
+        cells.append([split.name, "all", "", "", *_cells(found)])
+        groups: dict[tuple, list[tuple[Residual, Interval]]] = {}
+        for pair in found:
+            groups.setdefault((pair[0].benchmark, pair[0].system, pair[0].transport), []).append(pair)
+        for key, own in sorted(groups.items()):
+            if len(own) >= LEAST_SHOWN:
+                cells.append([split.name, *key, *_cells(own)])
+    out = terminal.console()
+    terminal.title(out, ["Rows that splits leave out of the fit and of the intervals"])
+    terminal.show(out, columns, cells)
+
+
+def _cells(found: Sequence[tuple[Residual, Interval]]) -> list[str]:
+    median, high = np.percentile([abs(one.error) for one, _ in found], (50, distribution.HIGH))
+    bar = intervals.coverage([(one.error, interval) for one, interval in found])
+    shares = (percent(bar.share), percent(bar.half_width, digits=1))
+    return [
+        str(len(found)),
+        percent(median, digits=1),
+        percent(high, digits=1),
+        str(bar.unvalidated),
+        *shares,
+    ]
