@@ -97,7 +97,7 @@ def test_sweeps_over_parameters_and_values_of_the_system(predict, tmp_path):
     words = ["b_eff", "--system", "noctua1", "--sweep", "network.latency=100ns:10us:x10", "--csv", file]
     done = predict(*words)
     assert "100 ns" in done.stdout and "10 us" in done.stdout
-    assert "unvalidated: network.latency differs from what was measured" in done.stdout
+    assert "wider by once as much for each doubling of network.latency, which nobody measured" in done.stdout
     values = [float(row["value"]) for row in rows(file.read_text()) if row["name"] == "effective_bandwidth"]
     assert len(values) == 3 and values == sorted(values, reverse=True)
     done = predict(

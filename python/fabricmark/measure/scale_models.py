@@ -41,11 +41,12 @@ class Models:
         if isinstance(found, str):
             return {}
         run, entries = found
+        widths: list[float | None]
         if self._known is None:
-            values = run.predicted(run.system)
-            widths: list[float | None] = [None] * len(run.values)
+            values, widths = run.predicted(run.system), [None] * len(entries)
         else:
             told = learned.told(self._known.learned, run)
-            values, widths = told.values, [*map(calibrated.half_width, told.deviations)]
+            values = told.values
+            widths = [*map(calibrated.half_width, told.deviations)]
         keys = [(one.name, frozenset(one.axes.items()), one.unit) for one in entries]
         return dict(zip(keys, zip(values, widths, strict=True), strict=True))

@@ -482,24 +482,38 @@ def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str)
     published = _published.of(request.benchmark)
     if published is None:
         return uncertain(f"as there are no published values of {request.benchmark}")
-    other = _changed(request, list(points[0].axes))
-    if other or request.closed_form:
-        what = ", ".join([*other, *(["--closed-form"] if request.closed_form else [])])
-        several = len(other) + request.closed_form > 1
-        return unvalidated(f"{what} {'differ' if several else 'differs'} from what was measured")
-    most = request.system.most_devices
-    if points[-1].devices > most:
-        return unvalidated(f"{request.system.name} has {most} devices (* more than that)")
+    if request.closed_form:
+        return unvalidated("--closed-form differs from what was measured")
     alone = name == request.system.board_id
     if not alone and (name not in systems.names() or request.system.name not in _measured_systems()):
         return unvalidated(f"no published value is of {request.system.name}")
     return _earned(request, points, published)
 
 
+def _doublings(request: PredictionRequest, point: Point, name: str) -> float:
+    """By how many doublings a value or parameter of a point differs from that of the files; one for what is
+    no number, and where the files have none."""
+    from fabricmark.validate import intervals
+
+    now = {**request.given, **request.overrides, **point.axes}.get(name)
+    bitstream = dict(choice.with_ids(request.system)).get(point.bitstream)
+    place, _, rest = name.partition(".")
+    if not rest:
+        usual = bitstream.parameters.get(name) if bitstream else None
+    else:
+        network = request.system.networks.get(request.transport)
+        of = {"board": request.system.board, "network": network, "bitstream": bitstream}[place]
+        usual = None if of is None else of.get(rest)
+    if isinstance(now, int | float) and isinstance(usual, int | float) and min(now, usual) > 0:
+        return intervals.doublings(now, usual) or 0.0
+    return float(now != usual)
+
+
 def _earned(request: PredictionRequest, points: Sequence[Point], published: Published) -> Certainty:
     from fabricmark.validate import intervals  # imported here: a refusal shall not wait for it
 
     found = intervals.error_bars(request.benchmark, request.transport, request.profile)
+    other = _changed(request, list(points[0].axes))
     bars: dict = {}
 
     def of_prediction(point: Point, prediction: Prediction) -> float | None:
@@ -507,7 +521,8 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
         if asked is None:
             return None
         bars[asked] = found.of(asked)
-        return bars[asked].half_width
+        width = bars[asked].half_width
+        return width and width * (1 + sum(_doublings(request, point, name) for name in other))
 
     shown = [of_prediction(point, point.headline) for point in points]
     first = next(iter(bars.values()), None)
@@ -518,6 +533,10 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
         f"error bar: median {percent(first.median, digits=1)}, 90 % within the column ±; from {first.rows} "
         f"published values of {about} that had no part in the fit"
     )
+    if other:
+        line += f"; wider by once as much for each doubling of {', '.join(other)}, which nobody measured"
+    if points[-1].devices > request.system.most_devices:
+        line += f"; {request.system.name} has {request.system.most_devices} devices (* more than that)"
     return Certainty(line, of_prediction)
 
 

@@ -127,8 +127,8 @@ def operation_of(benchmark: str, metric: str) -> str | None:
         return None
     if metric in own.metrics:
         return own.metrics[metric][1]
-    operation = own.printed[metric].axes.get("operation") if metric in own.printed else None
-    return None if operation is None else str(operation)
+    found = own.printed[metric].axes.get("operation") if metric in own.printed else None
+    return None if found is None else str(found)
 
 
 def is_copy(benchmark: str, metric: str) -> bool:
