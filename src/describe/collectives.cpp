@@ -116,7 +116,9 @@ Json collective_json(const Json& request) {
   const CostModel model(costs, problem);
   for (const Choice& one : fitting(problem, costs)) {
     json["algorithms"][std::string(one.algorithm->name)] = {
-        {"seconds", one.seconds}, {"buffers", one.algorithm->needed_buffers(model)}};
+        {"seconds", one.seconds},
+        {"mean_seconds", one.mean},
+        {"buffers", one.algorithm->needed_buffers(model)}};
   }
   return json;
 }

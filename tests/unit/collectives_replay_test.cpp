@@ -55,6 +55,18 @@ TEST(CollectivesReplay, AMessageTakesItsStartItsLatencyAndItsBytes) {
   EXPECT_TRUE(is_about(seconds("flat", {Operation::kBroadcast, 2, kBytes, kMesh}), 0.5e-6 + 2e-6 + kMoved));
 }
 
+TEST(CollectivesReplay, RanksThatEndSoonerMakeTheMeanLess) {
+  const auto times = [](Operation operation, const std::string& name) {
+    const auto found = std::ranges::find_if(
+        algorithms(), [&](const Algorithm& one) { return one.operation == operation && one.name == name; });
+    return replayed_times(*found, {operation, 4, kBytes}, kCosts);
+  };
+  const CallTimes gathered = times(Operation::kGather, "flat");
+  EXPECT_LT(gathered.mean, 0.9 * gathered.last);  // the root receives the others' elements one by one
+  const CallTimes exchanged = times(Operation::kAllGather, "ring");
+  EXPECT_NEAR(exchanged.mean, exchanged.last, 1e-9);
+}
+
 TEST(CollectivesReplay, MessagesToOneRankShareItsLink) {
   const double over_switch = seconds("flat", {Operation::kGather, 4, kBytes});
   EXPECT_TRUE(is_about(over_switch, 0.5e-6 + 2e-6 + 3 * kMoved));
@@ -121,6 +133,10 @@ TEST(CollectivesReplay, EndsForAllProgramsAndTakesNoLessWithMoreLatencyOrBytes) 
               fmt::format("{} {} of {}", name_of(algorithm.operation), algorithm.name, ranks);
           const double usual = replayed_seconds(algorithm, problem, kCosts);
           EXPECT_GE(usual, 0) << text;
+          const CallTimes times = replayed_times(algorithm, problem, kCosts);
+          EXPECT_EQ(times.last, usual) << text;
+          EXPECT_LE(times.mean, usual * (1 + 1e-12)) << text;
+          EXPECT_GE(times.mean * ranks, usual * (1 - 1e-12)) << text;
           EXPECT_GE(replayed_seconds(algorithm, problem, slower), usual) << text;
           problem.bytes *= 2;
           EXPECT_GE(replayed_seconds(algorithm, problem, kCosts), usual) << text;

@@ -28,10 +28,10 @@ def request(operation: str, costs: Costs, ranks: int, moved: int, **more: object
 
 
 def answers(requests: Sequence[Mapping]) -> list[Mapping]:
-    """Of each request: `algorithms`, by name the `seconds` of a call beside its start, and the receive
-    `buffers` that a rank has to have; the one `chosen`; `shape` in words; `bus_bytes`, whose quotient by the
-    time can be compared with the rate of one link (nccl-tests, doc/PERFORMANCE.md), `link_bytes_per_second`,
-    which is not there where curves stand for it.
+    """Of each request: `algorithms`, by name the `seconds` of a call beside its start until its last rank
+    ends, `mean_seconds` of all ranks, and the receive `buffers` that a rank has to have; the one `chosen`;
+    `shape` in words; `bus_bytes`, whose quotient by the time can be compared with the rate of one link
+    (nccl-tests, doc/PERFORMANCE.md), `link_bytes_per_second`, which is not there where curves stand for it.
 
     Raises FabricmarkError: 2 where no algorithm does it, 3 where nothing is built.
     """

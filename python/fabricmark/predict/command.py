@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 from typing import Annotated
 
@@ -227,7 +228,8 @@ def _cases(
     if given.system is None:
         raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
     if collective is not None:
-        found = _of_network(collectives.cases, name, given, words, axes_of, counts)
+        predicted = partial(collectives.cases, of_ranks=bool(program_name))
+        found = _of_network(predicted, name, given, words, axes_of, counts)
         return micro.of_operation(program_name, name, found) if program_name else found
     if program_name:
         return _of_network(micro.cases, name, given, words, axes_of, counts)

@@ -29,13 +29,10 @@ HBM = "hbm"
 ONE_PAIR = {"multi_lat": _point_to_point.LATENCY, "mbw_mr": _point_to_point.BANDWIDTH}
 
 
-MEAN = "time of the slowest rank; the program prints the mean of all ranks, some of which end sooner"
+MEAN = "time is the mean of all ranks, as the program prints it"
 PARTS = "size is that of one rank's part of the sums; the program's -m is that of all parts together"
 # What has to be said of an operation beside what is said of it anyway.
-SAID = {
-    **dict.fromkeys(("broadcast", "scatter", "gather", "reduce"), MEAN),
-    "reduce_scatter": PARTS,
-}
+SAID = {"reduce_scatter": PARTS}
 
 
 def is_one(name: str) -> bool:
@@ -68,9 +65,9 @@ def operation(name: str) -> str | None:
 
 
 def of_operation(name: str, operation: str, found: Sequence[Case]) -> list[Case]:
-    """The predictions of an operation as those of a program."""
-    line = SAID.get(operation)
-    return [replace(one, about=[*one.about, f"{name}: {line}"]) for one in found] if line else list(found)
+    """The predictions of an operation as those of a program, whose times are the mean of all ranks."""
+    lines = [f"{name}: {line}" for line in (MEAN, SAID.get(operation)) if line]
+    return [replace(one, about=[*one.about, *lines]) for one in found]
 
 
 def cases(

@@ -39,8 +39,10 @@ std::string text_of(const Problem& problem) {
 std::vector<Choice> replayed(const Problem& problem, const Costs& costs) {
   std::vector<Choice> found;
   for (const Algorithm& one : algorithms()) {
-    if (one.fits(problem))
-      found.push_back({.algorithm = &one, .seconds = replayed_seconds(one, problem, costs)});
+    if (one.fits(problem)) {
+      const CallTimes times = replayed_times(one, problem, costs);
+      found.push_back({.algorithm = &one, .seconds = times.last, .mean = times.mean});
+    }
   }
   if (found.empty()) {
     throw bad_use(fmt::format("no algorithm does {}", text_of(problem)),

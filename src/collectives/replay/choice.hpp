@@ -12,6 +12,7 @@ namespace fabricmark::collectives {
 struct Choice {
   const Algorithm* algorithm = nullptr;
   double seconds = 0;    ///< that it is expected to take
+  double mean = 0;       ///< of all ranks, some of which end sooner
   std::string reason{};  ///< in words, for the notes of a result
 };
 

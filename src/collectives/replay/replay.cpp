@@ -97,7 +97,7 @@ std::uint64_t line(int sender, int receiver) {
 class Replay {
  public:
   Replay(const Algorithm& algorithm, const Problem& problem, const Costs& costs);
-  double seconds();
+  CallTimes times();
 
  private:
   struct Message {
@@ -216,7 +216,7 @@ std::uint64_t Replay::turn() const {
   return static_cast<std::uint64_t>(std::max(model_.turn(), longest / turns) * kWireRate) + 1;
 }
 
-double Replay::seconds() {
+CallTimes Replay::times() {
   for (int rank = 0; std::cmp_less(rank, ranks_.size()); ++rank) run(rank);
   while (true) {
     const Time on_wire = network_.next_time();
@@ -231,12 +231,13 @@ double Replay::seconds() {
       break;
     }
   }
-  Time last = 0;
+  CallTimes found;
   for (const Rank& rank : ranks_) {
     if (rank.next < rank.steps.size()) throw std::logic_error("a collective's replay does not end");
-    last = std::max(last, rank.clock);
+    found.last = std::max(found.last, network::seconds(rank.clock));
+    found.mean += network::seconds(rank.clock) / static_cast<double>(ranks_.size());
   }
-  return network::seconds(last);
+  return found;
 }
 
 void Replay::run(int rank) {
@@ -416,21 +417,28 @@ Time Replay::moved(Rank& rank, Time at, double seconds) const {
 
 }  // namespace
 
-double replayed_seconds(const Algorithm& algorithm, const Problem& problem, const Costs& costs) {
-  if (problem.ranks == 1) return CostModel(costs, problem).copy(static_cast<double>(problem.bytes));
+CallTimes replayed_times(const Algorithm& algorithm, const Problem& problem, const Costs& costs) {
+  if (problem.ranks == 1) {
+    const double copied = CostModel(costs, problem).copy(static_cast<double>(problem.bytes));
+    return {copied, copied};
+  }
   if (problem.bytes > kLongest) {
-    const auto seconds = [&](std::size_t bytes) {
+    const auto times = [&](std::size_t bytes) {
       Problem shorter = problem;
       shorter.bytes = bytes;
-      return replayed_seconds(algorithm, shorter, costs);
+      return replayed_times(algorithm, shorter, costs);
     };
-    const double whole = seconds(kLongest);
     constexpr std::size_t kHalf = kLongest / 2;
-    const double of_last_half = whole - seconds(kLongest - kHalf);
-    const auto more = static_cast<double>(problem.bytes - kLongest);
-    return whole + of_last_half / static_cast<double>(kHalf) * more;
+    const CallTimes whole = times(kLongest);
+    const CallTimes half = times(kLongest - kHalf);
+    const double halves = static_cast<double>(problem.bytes - kLongest) / static_cast<double>(kHalf);
+    return {whole.last + (whole.last - half.last) * halves, whole.mean + (whole.mean - half.mean) * halves};
   }
-  return Replay(algorithm, problem, costs).seconds();
+  return Replay(algorithm, problem, costs).times();
+}
+
+double replayed_seconds(const Algorithm& algorithm, const Problem& problem, const Costs& costs) {
+  return replayed_times(algorithm, problem, costs).last;
 }
 
 }  // namespace fabricmark::collectives
