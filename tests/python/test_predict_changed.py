@@ -5,6 +5,7 @@ from math import log2
 
 import numpy as np
 import pytest
+from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.predict import points
 from fabricmark.validate import intervals
@@ -76,6 +77,15 @@ def test_a_parameter_that_is_no_number_counts_as_a_doubling():
     other = replace(request, given={"block_size": 256, "data_type": "half"})
     assert points._doublings(other, point, "block_size") == 1.0
     assert points._doublings(other, point, "data_type") == 1.0
+
+
+def test_rows_of_one_s_own_do_not_measure_changed_values(predict):
+    words = ["hpl", "--system", "noctua1", "--transport", "channels", "--calibrate",
+             REPOSITORY / "docs" / "examples" / "own_rows.csv"]  # fmt: skip
+    usual, changed = predict(*words), predict(*words, "--set", "bitstream.clock=400MHz")
+    widths = [float(one.stdout.splitlines()[3].split("%")[0].split()[-1]) for one in (usual, changed)]
+    assert widths[1] > 1.2 * widths[0]
+    assert "for each doubling of bitstream.clock, which nobody measured" in " ".join(changed.stdout.split())
 
 
 def test_a_closed_form_has_none():

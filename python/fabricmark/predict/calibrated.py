@@ -59,11 +59,12 @@ def learning(case: Case, calibration: Calibration) -> Case:
     if not any(place.system == name for place in calibration.learned.posterior.places):
         return replace(case, points=found, about=[*lines, f"no row of them is of {name}"])
     widths = {
-        id(one): validated.half_width(by)
+        id(one): validated.half_width(by) * points.wider(case.request, point)[0]
         for point, of in zip(found, told, strict=True)
         for one, by in zip(point.predictions, of.deviations, strict=True)
     }
     about = "error bar: 90 % within the column ±, as these rows and the values of the system leave it"
+    about += points.said_wider(points.wider(case.request, case.points[0])[1])
     known = Certainty(about, lambda point, one: widths.get(id(one)))
     return replace(case, points=found, known=known, about=lines)
 

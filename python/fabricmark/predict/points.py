@@ -509,11 +509,23 @@ def _doublings(request: PredictionRequest, point: Point, name: str) -> float:
     return float(now != usual)
 
 
+def wider(request: PredictionRequest, point: Point) -> tuple[float, list[str]]:
+    """(how many times as wide an error bar is as that of what was measured: by once for each doubling; the
+    values and parameters that differ)"""
+    other = _changed(request, list(point.axes))
+    return 1 + sum(_doublings(request, point, name) for name in other), other
+
+
+def said_wider(other: Sequence[str]) -> str:
+    """For the end of a line on error bars."""
+    what = ", ".join(other)
+    return f"; wider by once as much for each doubling of {what}, which nobody measured" if other else ""
+
+
 def _earned(request: PredictionRequest, points: Sequence[Point], published: Published) -> Certainty:
     from fabricmark.validate import intervals  # imported here: a refusal shall not wait for it
 
     found = intervals.error_bars(request.benchmark, request.transport, request.profile)
-    other = _changed(request, list(points[0].axes))
     bars: dict = {}
 
     def of_prediction(point: Point, prediction: Prediction) -> float | None:
@@ -522,7 +534,7 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
             return None
         bars[asked] = found.of(asked)
         width = bars[asked].half_width
-        return width and width * (1 + sum(_doublings(request, point, name) for name in other))
+        return width and width * wider(request, point)[0]
 
     shown = [of_prediction(point, point.headline) for point in points]
     first = next(iter(bars.values()), None)
@@ -533,8 +545,7 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
         f"error bar: median {percent(first.median, digits=1)}, 90 % within the column ±; from {first.rows} "
         f"published values of {about} that had no part in the fit"
     )
-    if other:
-        line += f"; wider by once as much for each doubling of {', '.join(other)}, which nobody measured"
+    line += said_wider(wider(request, points[0])[1])
     if points[-1].devices > request.system.most_devices:
         line += f"; {request.system.name} has {request.system.most_devices} devices (* more than that)"
     return Certainty(line, of_prediction)
