@@ -285,7 +285,7 @@ def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None) 
 
 @app.command("scale")
 def scale_command(
-    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`.")],
+    name: Annotated[str, choices.benchmark("A benchmark or micro-benchmark (fm_...) of `fabricmark list`.")],
     devices: Annotated[str, typer.Option(help="Numbers of ranks, one device each, for example 1,2,4.")],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for the program, for example --size.")

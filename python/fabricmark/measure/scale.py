@@ -38,6 +38,7 @@ class Request:
     folder: Path
     multiple: int = 1
     launcher: str | None = None  # of MPI processes
+    usual_ranks: int = 1  # that the program has without --ranks
 
 
 def parse_ranks(text: str) -> tuple[int, ...]:

@@ -10,7 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from fabricmark import results
-from fabricmark.base import kernels, paths
+from fabricmark.base import kernels, micro, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch, launchers, scale, scaling_table, stopping
@@ -43,8 +43,15 @@ def main(
     if launcher is not None and mpi is False:
         raise FabricmarkError("--launcher starts MPI processes", "leave it or --in-process out")
     ranks = scale.parse_ranks(devices)
-    kernels.check_benchmark(benchmark)
-    scaled = scale.chosen_parameter(benchmark, parameter, MODES[mode])
+    small = micro.named(benchmark) if benchmark not in kernels.benchmark_names() else None
+    if small is not None:
+        benchmark = small.name
+        if MODES[mode] != ("weak",) or parameter is not None or scope is not None:
+            cause = f"{small.program} has messages of all its sizes, and no parameter that is scaled"
+            raise FabricmarkError(cause, "leave out --mode, --parameter and --parameter-is")
+    else:
+        kernels.check_benchmark(benchmark)
+    scaled = None if small else scale.chosen_parameter(benchmark, parameter, MODES[mode])
     text, extra = scale.split_words(words, scaled)
     value = scale.whole_value(benchmark, scaled, text)
     if scope is None:
@@ -63,7 +70,7 @@ def main(
     folder = output / f"scale-{benchmark}-{datetime.now(UTC).strftime('%Y%m%dT%H%M%S%fZ')}"
     request = Request(
         benchmark, ranks, MODES[mode], use_mpi, scaled, scope, value, usable, extra, folder, multiple,
-        launcher,
+        launcher, small.usual_ranks if small else 1,
     )  # fmt: skip
     models = Models(calibrate)
     outcome = run(request)
@@ -138,7 +145,7 @@ def _run_one(
     extra = (*request.extra, *words)
     job = Job(
         request.benchmark, request.runtime, None, in_process, mpi, request.folder, extra,
-        launcher=request.launcher,
+        launcher=request.launcher, usual_ranks=request.usual_ranks,
     )  # fmt: skip
     started = time.monotonic()
     result = None

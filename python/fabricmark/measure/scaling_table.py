@@ -1,6 +1,5 @@
 """The tables of `fabricmark scale`: one for each mode, kind of time and unit."""
 
-import itertools
 from collections.abc import Mapping, Sequence
 
 from rich.text import Text
@@ -46,7 +45,10 @@ def show(benchmark: str, about: Mapping[str, object], found: Sequence[Series]) -
     """Print every series."""
     out = terminal.console()
     there: set[str] = set()
-    for (mode, kind), entries in itertools.groupby(found, lambda entry: (entry.mode, entry.kind)):
+    tables: dict[tuple[str, str], list[Series]] = {}
+    for entry in found:
+        tables.setdefault((entry.mode, entry.kind), []).append(entry)
+    for (mode, kind), entries in tables.items():
         words = [f"{benchmark}, {mode} scaling ({MEANING[mode]})", f"{about['ranks_kind']} ranks"]
         terminal.title(out, [*words, f"on {about['device']}"])
         rows = [_cells(entry, place, kind) for entry in entries for place in range(len(entry.ranks))]

@@ -70,6 +70,28 @@ def of_operation(name: str, operation: str, found: Sequence[Case]) -> list[Case]
     return [replace(one, about=[*one.about, *lines]) for one in found]
 
 
+def by_size(
+    name: str, system: str, transport: str, ranks: int, sizes: Sequence[int], given: Mapping[str, str]
+) -> dict[int, float]:
+    """What a program's results have, by the bytes of a message: the time of the slowest rank [us], or the
+    bandwidth [GB/s] of messages between two. `given`: as --set has it. Raises FabricmarkError (2) where
+    nothing predicts it."""
+    own = operation(name)
+    usual: dict[str, Any] = {"profile": "fitted", "closed_form": False, "beyond": True}
+    found = {}
+    for size in sizes:
+        words = {**given, SIZE: str(size)}
+        if own is not None:
+            words = {key: text for key, text in words.items() if key in collectives.PARAMETERS}
+            asked = collectives.cases(own, system, transport, [ranks], words, [], None, **usual)
+        else:
+            asked = cases(name, system, transport, [PAIR], words, [], None, **usual)
+        value = asked[0].points[0].headline.value
+        if value is not None:
+            found[size] = value
+    return found
+
+
 def cases(
     name: str, system: str, transport: str | None, counts: Sequence[int], words: Mapping[str, str],
     sweeps: Sequence[options.Sweep], board: str | None, *, sensitive: bool = False, **more: Any,
