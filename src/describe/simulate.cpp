@@ -29,6 +29,19 @@ Json links_json(const network::Topology& topology, const std::vector<simulate::L
   return found;
 }
 
+/// [kind, rank, peer, start, end] of each.
+Json activities_json(const std::vector<simulate::Activity>& activities) {
+  using Kind = simulate::Activity::Kind;
+  Json found = Json::array();
+  for (const simulate::Activity& one : activities) {
+    const char* kind = one.kind == Kind::kWork             ? "compute"
+                       : one.kind == Kind::kWaitForMessage ? "wait-for-message"
+                                                           : "wait-for-link";
+    found.push_back(Json::array({kind, one.rank, one.peer, one.start, one.end}));
+  }
+  return found;
+}
+
 /// The longest ways by themselves: of all messages, and to the next rank.
 struct Latencies {
   double any = 0;
@@ -76,7 +89,9 @@ Json simulate_json(const Json& request) {
   }
   // Both at the same time: they have nothing in common that either changes.
   auto alone = std::async(std::launch::async, [&] {
-    return simulate::play(asked.programs, setting, simulate::Sharing::kOwnPorts).seconds;
+    simulate::Setting unnoted = setting;
+    unnoted.most_activities = 0;
+    return simulate::play(asked.programs, unnoted, simulate::Sharing::kOwnPorts).seconds;
   });
   const simulate::Outcome found = simulate::play(asked.programs, setting, simulate::Sharing::kCables);
   const auto most = static_cast<std::size_t>(count(request, "links", 1, 0, kMostLinks));
@@ -86,6 +101,10 @@ Json simulate_json(const Json& request) {
   json["events"] = found.events;
   json["burst_frames"] = found.burst_frames;
   json["used_links"] = found.links.size();
+  if (setting.most_activities > 0) {
+    json["activities"] = activities_json(found.activities);
+    json["left_out"] = {{"count", found.left_out}, {"seconds", found.left_out_seconds}};
+  }
   json["links"] = links_json(topology, found.links, most);
   return json;
 }

@@ -158,7 +158,12 @@ Simulation::Simulation(const Json& request)
                                member<std::uint64_t>(request, "seed", 1))),
       shape(shape_of(setting())) {
   require_known(request, {"simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network",
-                          "calls", "call", "links"});
+                          "calls", "call", "links", "background", "activities"});
+  constexpr double kMostShare = 0.95;
+  background.share = number(request, "background", 0, 0, kMostShare);
+  background.seed = member<std::uint64_t>(request, "seed", 1);
+  constexpr int kMostActivities = 1'000'000;
+  activities = static_cast<std::size_t>(count(request, "activities", 0, 0, kMostActivities));
   programs.resize(devices.size());
   append_calls(programs, member<std::vector<Json>>(request, "calls", {}), shape, 0);
 }

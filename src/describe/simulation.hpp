@@ -15,12 +15,16 @@ struct Simulation {
   /// Throws Error (bad use).
   explicit Simulation(const Json& request);
 
-  [[nodiscard]] simulate::Setting setting() const { return {topology, devices, costs}; }
+  [[nodiscard]] simulate::Setting setting() const {
+    return {topology, devices, costs, background, activities};
+  }
 
   simulate::Costs costs;
   network::Topology topology;
   std::vector<int> devices;  ///< of each rank
   collectives::Shape shape;
+  simulate::Background background{};
+  std::size_t activities = 0;                 ///< that are told at most
   std::vector<simulate::Program> programs{};  ///< of each rank
 };
 

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "base/random_bits.hpp"
 #include "simulate/wires.hpp"
 
 namespace fabricmark::simulate {
@@ -31,6 +32,8 @@ class Player {
   /// A send or receive that was started; kEndOfTime: not known yet.
   struct Request {
     Time end = network::kEndOfTime;
+    int peer = 0;
+    bool is_receive = false;
   };
   /// A message that has come, or a receive that waits for one.
   struct Pending {
@@ -53,9 +56,10 @@ class Player {
     bool is_waiting = false;
   };
   struct Message {
-    int from = 0;  ///< ranks
+    int from = 0;  ///< ranks; of background traffic devices, and no slot
     int to = 0;
     std::uint16_t slot = 0;
+    bool is_background = false;
   };
 
   void run(int rank);
@@ -64,6 +68,11 @@ class Player {
   void send(int rank, const Op& op);
   void receive(int rank, const Op& op);
   void repeat(Rank& own, const Op& op);
+  std::uint32_t new_message(const Message& message);
+  void start(Rank& own, const Op& op, bool is_receive);
+  void note(Activity::Kind kind, int rank, int peer, Time begin, Time end);
+  void start_background();
+  void send_background(Time at, int from, int to);
   void departed(Time at, std::uint32_t id);
   void delivered(Time at, std::uint32_t id);
   void end(int rank, std::uint16_t slot, Time at);
@@ -79,6 +88,10 @@ class Player {
   std::vector<std::uint32_t> free_;
   std::vector<bool> has_departed_;  ///< of each message; else it is delivered
   std::uint64_t sent_ = 0;
+  std::uint64_t under_way_ = 0;  ///< messages of ranks that have not come
+  std::vector<Activity> activities_;
+  std::uint64_t left_out_ = 0;
+  double left_out_seconds_ = 0;
   std::uint64_t burst_frames_ = 1;
   std::unique_ptr<Wires> wires_;
 };
@@ -100,6 +113,32 @@ Player::Player(const std::vector<Program>& programs, const Setting& setting, Sha
   const std::uint64_t frame = costs.frame_bytes == 0 ? kUsualPacket : costs.frame_bytes + costs.header_bytes;
   wires_ = sharing == Sharing::kCables ? shared_cables(setting, frame * burst_frames_, told)
                                        : own_ports(setting, told);
+  if (sharing == Sharing::kCables && setting.background.share > 0) start_background();
+}
+
+/// Devices without ranks send each to the next one of a circle, in an order drawn by the seed.
+void Player::start_background() {
+  std::vector<bool> has_rank(static_cast<std::size_t>(setting_.topology.devices()), false);
+  for (const int device : setting_.devices) has_rank[static_cast<std::size_t>(device)] = true;
+  std::vector<int> idle;
+  for (int device = 0; device < setting_.topology.devices(); ++device) {
+    if (!has_rank[static_cast<std::size_t>(device)]) idle.push_back(device);
+  }
+  if (idle.size() < 2 || setting_.costs.only_neighbours_talk) {
+    throw bad_use(fmt::format("{} has {} devices without ranks for background traffic over {}",
+                              setting_.topology.name(), idle.size(),
+                              setting_.costs.only_neighbours_talk ? "circuits" : "packets"),
+                  "use fewer ranks, a larger topology, or packets");
+  }
+  for (std::size_t left = idle.size(); left > 1; --left)
+    std::swap(idle[left - 1], idle[mixed_bits(setting_.background.seed + left * kRandomStep) % left]);
+  for (std::size_t i = 0; i < idle.size(); ++i) send_background(0, idle[i], idle[(i + 1) % idle.size()]);
+}
+
+void Player::send_background(Time at, int from, int to) {
+  const std::uint32_t id = new_message({.from = from, .to = to, .is_background = true});
+  const auto payload = static_cast<double>(setting_.background.message_bytes);
+  wires_->send(at, from, to, setting_.costs.wire_bytes(payload), id);
 }
 
 std::uint64_t Player::burst_frames() const {
@@ -120,6 +159,9 @@ Outcome Player::outcome() {
   require_ends();
   Outcome found{
       .messages = sent_, .events = wires_->events(), .burst_frames = burst_frames_, .links = wires_->loads()};
+  found.activities = std::move(activities_);
+  found.left_out = left_out_;
+  found.left_out_seconds = left_out_seconds_;
   for (const Rank& rank : ranks_) {
     found.ends.push_back(network::seconds(rank.clock));
     found.seconds = std::max(found.seconds, found.ends.back());
@@ -163,12 +205,21 @@ bool Player::take(int rank, const Op& op) {
       const Time end = own.requests[op.slot].end;
       own.is_waiting = end == network::kEndOfTime;
       own.awaited = op.slot;
-      if (!own.is_waiting) own.clock = std::max(own.clock, end);
-      return !own.is_waiting;
+      if (own.is_waiting) return false;
+      if (end > own.clock) {
+        const Request& request = own.requests[op.slot];
+        note(request.is_receive ? Activity::Kind::kWaitForMessage : Activity::Kind::kWaitForLink, rank,
+             request.peer, own.clock, end);
+        own.clock = end;
+      }
+      return true;
     }
-    case Op::Kind::kWork:
-      own.clock = network::later(own.clock, network::from_seconds(op.amount));
+    case Op::Kind::kWork: {
+      const Time end = network::later(own.clock, network::from_seconds(op.amount));
+      note(Activity::Kind::kWork, rank, rank, own.clock, end);
+      own.clock = end;
       break;
+    }
     case Op::Kind::kRepeat:
       repeat(own, op);
       break;
@@ -195,8 +246,15 @@ void Player::send(int rank, const Op& op) {
                   "use an algorithm of neighbours, or another topology");
   }
   own.clock = network::later(own.clock, network::from_seconds(setting_.costs.issue_seconds));
-  if (own.requests.size() <= op.slot) own.requests.resize(op.slot + std::size_t{1});
-  own.requests[op.slot].end = network::kEndOfTime;
+  start(own, op, false);
+  const std::uint32_t id = new_message({rank, op.peer, op.slot});
+  ++sent_;
+  ++under_way_;
+  talked_[static_cast<std::size_t>(rank) * ranks_.size() + static_cast<std::size_t>(op.peer)] = true;
+  wires_->send(own.clock, from, to, setting_.costs.wire_bytes(op.amount), id);
+}
+
+std::uint32_t Player::new_message(const Message& message) {
   auto id = static_cast<std::uint32_t>(messages_.size());
   if (free_.empty()) {
     messages_.emplace_back();
@@ -205,17 +263,28 @@ void Player::send(int rank, const Op& op) {
     id = free_.back();
     free_.pop_back();
   }
-  messages_[id] = {rank, op.peer, op.slot};
+  messages_[id] = message;
   has_departed_[id] = false;
-  ++sent_;
-  talked_[static_cast<std::size_t>(rank) * ranks_.size() + static_cast<std::size_t>(op.peer)] = true;
-  wires_->send(own.clock, from, to, setting_.costs.wire_bytes(op.amount), id);
+  return id;
+}
+
+void Player::start(Rank& own, const Op& op, bool is_receive) {
+  if (own.requests.size() <= op.slot) own.requests.resize(op.slot + std::size_t{1});
+  own.requests[op.slot] = {network::kEndOfTime, op.peer, is_receive};
+}
+
+void Player::note(Activity::Kind kind, int rank, int peer, Time begin, Time end) {
+  if (activities_.size() < setting_.most_activities) {
+    activities_.push_back({kind, rank, peer, network::seconds(begin), network::seconds(end)});
+  } else {
+    ++left_out_;
+    left_out_seconds_ += network::seconds(end - begin);
+  }
 }
 
 void Player::receive(int rank, const Op& op) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
-  if (own.requests.size() <= op.slot) own.requests.resize(op.slot + std::size_t{1});
-  own.requests[op.slot].end = network::kEndOfTime;
+  start(own, op, true);
   const auto found = std::ranges::find(own.arrived, op.peer, &Pending::peer);
   if (found == own.arrived.end()) return own.posted.push_back({op.peer, op.slot, 0});
   own.requests[op.slot].end = std::max(own.clock, found->time);
@@ -227,13 +296,20 @@ void Player::departed(Time at, std::uint32_t id) {
   const Message message = messages_[id];
   if (has_departed_[id]) free_.push_back(id);
   has_departed_[id] = true;
-  end(message.from, message.slot, at);
+  if (!message.is_background) return end(message.from, message.slot, at);
+  if (under_way_ == 0) return;  // all ranks have ended, or wait for what nobody sends
+  const double share = setting_.background.share;
+  const auto bytes = setting_.costs.wire_bytes(static_cast<double>(setting_.background.message_bytes));
+  const double pause = static_cast<double>(bytes) / setting_.costs.bytes_per_second * (1 - share) / share;
+  send_background(network::later(at, network::from_seconds(pause)), message.from, message.to);
 }
 
 void Player::delivered(Time at, std::uint32_t id) {
   const Message message = messages_[id];
   if (has_departed_[id]) free_.push_back(id);
   has_departed_[id] = true;
+  if (message.is_background) return;
+  --under_way_;
   Rank& receiver = ranks_[static_cast<std::size_t>(message.to)];
   const auto posted = std::ranges::find(receiver.posted, message.from, &Pending::peer);
   if (posted == receiver.posted.end()) return receiver.arrived.push_back({message.from, 0, at});

@@ -35,11 +35,36 @@ enum class Sharing : std::uint8_t {
   kOwnPorts  ///< those of one device its own ports; the rest of the network has room for all
 };
 
+/// What devices without ranks send all the time, where cables are shared: messages of `message_bytes` to one
+/// of them each, drawn by the seed, for a share of the time of their ports. Between two of them their ports
+/// rest.
+struct Background {
+  double share = 0;
+  std::uint64_t seed = 1;
+  std::uint64_t message_bytes = 65536;
+};
+
 /// Ranks at their devices.
 struct Setting {
   const network::Topology& topology;
   std::vector<int> devices;  ///< of each rank; several ranks of one share its port
   Costs costs{};
+  Background background{};
+  std::size_t most_activities = 0;  ///< that are noted; the rest is counted
+};
+
+/// What a rank did for a time, or what it waited for.
+struct Activity {
+  enum class Kind : std::uint8_t {
+    kWork,
+    kWaitForMessage,  ///< of `peer`
+    kWaitForLink,     ///< until its message to `peer` has left
+  };
+  Kind kind = Kind::kWork;
+  int rank = 0;
+  int peer = 0;
+  double start = 0;  ///< in seconds, as `end`
+  double end = 0;
 };
 
 /// What went over a cable in one direction.
@@ -56,13 +81,16 @@ struct Outcome {
   std::uint64_t messages = 0;
   std::uint64_t events = 0;
   std::uint64_t burst_frames = 1;  ///< that pass a cable in one piece, so that there are not too many events
-  std::vector<LinkLoad> links{};   ///< that carried something, the busiest first; none of kOwnPorts
+  std::vector<Activity> activities{};  ///< in the order in which they ended
+  std::uint64_t left_out = 0;          ///< activities that were not noted
+  double left_out_seconds = 0;         ///< that these took together
+  std::vector<LinkLoad> links{};       ///< that carried something, the busiest first; none of kOwnPorts
 };
 
 /// Plays the programs of all ranks in modelled time: each message leaves when it is sent, and waits at its
 /// receiver. The same programs give the same times on any machine. Throws Error (bad use) for a rank that
-/// waits for a message that nobody sends, a message over circuits that do not lead to its receiver, and times
-/// beyond the clock.
+/// waits for a message that nobody sends, background traffic without two devices for it, a message over
+/// circuits that do not lead to its receiver, and times beyond the clock.
 [[nodiscard]] Outcome play(const std::vector<Program>& programs, const Setting& setting, Sharing sharing);
 
 /// The way of a message by itself, without its bytes [s], to a device from each node.

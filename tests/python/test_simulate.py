@@ -2,6 +2,7 @@
 
 import csv
 import io
+import json
 import resource
 
 import pytest
@@ -11,6 +12,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import closed_form
 from fabricmark.predict.cables import Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
+from fabricmark.results import timeline
 from fabricmark.simulate import calls, simgrid, view
 
 UNCONTENDED = 1e-3
@@ -234,3 +236,33 @@ def test_a_simgrid_that_fails_is_one_line(run, one_error_line, monkeypatch, tmp_
     monkeypatch.setattr(simgrid.paths, "simgrid", lambda: broken)
     done = run("simulate", "barrier", "--system", "leaf_spine", "--ranks", "8")
     assert "fabricmark-simgrid" in one_error_line(done, 3)
+
+
+def test_background_traffic_takes_time_and_has_devices_of_its_own(run, one_error_line, network):
+    call = Call("all_to_all", 64 * FRAME, "pairwise")
+    place = Setting(8, "leaf-spine:2x1x8", "spread")
+    (quiet,), (busy,) = (calls.simulate(call, [place], network, background=share) for share in (0.0, 0.6))
+    assert busy.shared > 1.2 * quiet.shared and busy.alone == quiet.alone
+    assert simgrid.seconds(busy.request) == (None, simgrid.WITHOUT_BACKGROUND)
+    words = ("simulate", "all_to_all", "--system", "leaf_spine", "--ranks", "8", "--background", "0.5")
+    assert "background: devices without ranks send for 50 %" in run(*words).stdout
+    said = one_error_line(run(*words, "--topology", "switch"), 2)
+    assert "switch:8 has 0 devices without ranks" in said
+
+
+def test_timelines_are_the_suites_and_perfettos(run, one_error_line, tmp_path):
+    own, other = tmp_path / "a.timeline.json", tmp_path / "b.json"
+    words = ("simulate", "all_to_all", "--system", "leaf_spine", "--ranks", "8", "--bytes", "4KiB")
+    done = run(*words, "--timeline", str(own), "--perfetto", str(other))
+    assert done.returncode == 0, done.stderr
+    document = json.loads(own.read_text())
+    assert timeline.first_fault_of(document) is None
+    assert {entry["device"] for entry in document["series"]} == set(range(8))
+    assert run("report", str(own)).returncode == 0
+    events = [one for one in json.loads(other.read_text())["traceEvents"] if one["ph"] == "X"]
+    assert all(one["dur"] > 0 for one in events)
+    waited = sum(one["dur"] for one in events) * 1e-6
+    kept = sum(activity[2] for entry in document["series"] for activity in entry["activities"])
+    assert waited == pytest.approx(kept)
+    assert "--timeline" in one_error_line(run(*words, "--timeline", "a.json"), 2)
+    assert "--perfetto" in one_error_line(run(*words, "--perfetto", "a.txt"), 2)

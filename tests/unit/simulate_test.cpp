@@ -151,6 +151,45 @@ TEST(Simulate, AFailedCableSendsItsMessagesOverOthers) {
   EXPECT_THROW((void)whole.without(cables_named(whole, {"device 3:leaf 0"})), Error);
 }
 
+TEST(Simulate, BackgroundTrafficTakesItsShare) {
+  // Leaf 0 has ranks 0 and 1 alone on its devices 0 and 1, all cables to the spine are shared with others.
+  const network::Topology topology = network::leaf_spine(2, 1, 4);
+  const std::vector<Program> programs = one_message(2, 1056 * 2000);
+  Setting setting{topology, {0, 4}, kCosts};
+  const double quiet = play(programs, setting, Sharing::kCables).seconds;
+  double before = quiet;
+  for (const double share : {0.2, 0.5, 0.8}) {
+    setting.background.share = share;
+    const double busy = play(programs, setting, Sharing::kCables).seconds;
+    EXPECT_GE(busy, before) << share;
+    EXPECT_EQ(busy, play(programs, setting, Sharing::kCables).seconds);
+    EXPECT_EQ(play(programs, setting, Sharing::kOwnPorts).seconds,
+              play(programs, {topology, {0, 4}, kCosts}, Sharing::kOwnPorts).seconds);
+    before = busy;
+  }
+  EXPECT_GT(before, 1.3 * quiet);
+  EXPECT_THROW((void)play(one_message(8, 1), {topology, in_order(topology).devices, kCosts, {.share = 0.5}},
+                          Sharing::kCables),
+               Error);
+}
+
+TEST(Simulate, ActivitiesFillTheTimeOfARank) {
+  const network::Topology topology = network::pair();
+  std::vector<Program> programs = one_message(2, 1e6);
+  programs[0].insert(programs[0].begin(), {Kind::kWork, 0, 0, 1e-3});
+  Setting setting = in_order(topology);
+  setting.most_activities = 10;
+  const Outcome found = play(programs, setting, Sharing::kCables);
+  ASSERT_EQ(found.activities.size(), 3U);
+  double of_rank[2] = {0, 0};
+  for (const Activity& one : found.activities) of_rank[one.rank] += one.end - one.start;
+  EXPECT_NEAR(of_rank[0], found.ends[0], 1e-12);
+  EXPECT_NEAR(of_rank[1], found.ends[1], 1e-12);
+  EXPECT_EQ(found.activities.back().kind, Activity::Kind::kWaitForMessage);
+  setting.most_activities = 1;
+  EXPECT_EQ(play(programs, setting, Sharing::kCables).left_out, 2U);
+}
+
 TEST(Simulate, NamesOfCablesThatAreNoneAreRefused) {
   const network::Topology topology = network::leaf_spine(2, 1, 2);
   EXPECT_EQ(cables_named(topology, {"leaf1:spine 0"}).size(), 1U);
@@ -217,6 +256,14 @@ TEST(Simulate, WhoWaitsForNobodyIsNamed) {
   } catch (const Error& error) {
     EXPECT_EQ(error.cause(), "rank 1 waits in step 1 for a message of rank 0, which sends none");
   }
+}
+
+TEST(Simulate, WhoWaitsForNobodyIsNamedDespiteBackgroundTraffic) {
+  const network::Topology topology = network::leaf_spine(1, 0, 8);
+  auto programs = one_message(2, 8);
+  programs[0].push_back({Kind::kReceive, 0, 1, 0});
+  programs[0].push_back({Kind::kWait, 0, 0, 0});
+  EXPECT_THROW((void)play(programs, {topology, {0, 1}, kCosts, {.share = 0.5}}, Sharing::kCables), Error);
 }
 
 TEST(Simulate, CircuitsLeadToNeighboursOnly) {

@@ -48,12 +48,12 @@ class Found:
         return self.links[0]["busy_seconds"] if self.links else 0.0
 
 
-def simulate(call: Call, settings: Sequence[Setting], network: Network, *, links: int = 1) -> list[Found]:
-    """The call in each of these settings, and so many of the busiest cables. Raises FabricmarkError (2: what
-    there is not, 3: nothing is built)."""
+def simulate(call: Call, settings: Sequence[Setting], network: Network, **more: object) -> list[Found]:
+    """The call in each of these settings. `more`: of the request: `links`, so many of the busiest cables,
+    `background` and `activities`. Raises FabricmarkError (2: what there is not, 3: nothing is built)."""
     known = cables.closed([(call, setting) for setting in settings], network)
     played = [
-        setting.request(network, calls=[one.call.request()], links=links)
+        setting.request(network, calls=[one.call.request()], **more)
         for setting, one in zip(settings, known, strict=True)
     ]
     return [
@@ -63,14 +63,14 @@ def simulate(call: Call, settings: Sequence[Setting], network: Network, *, links
 
 
 def simulate_application(
-    file: Application, settings: Sequence[Setting], place: Place, *, links: int = 1
+    file: Application, settings: Sequence[Setting], place: Place, **more: object
 ) -> list[Found]:
     """The same of all phases of an application."""
     found = []
     for setting in settings:
         known = application.in_closed_form(file, place, setting)
         calls = list(_requests(file.phases, known))
-        request = setting.request(place.network, calls=calls, links=links)
+        request = setting.request(place.network, calls=calls, **more)
         (answer,) = kernels.ask([request])
         closed = application.total(application.spent(file, place, setting))
         found.append(Found(setting, file.name, "", 0, closed, answer, request))

@@ -14,7 +14,7 @@ from fabricmark.models.machine import HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, simgrid, view
+from fabricmark.simulate import calls, simgrid, timelines, view
 from fabricmark.simulate.calls import Found
 from fabricmark.systems import choice
 
@@ -27,6 +27,9 @@ HELP = {
     "placement": "Which devices ranks run on.",
     "fail": 'A cable that has failed, by its ends: "leaf 0:spine 3"; may be repeated.',
     "oversubscription": "Devices of a leaf to each cable up to the spines, as 1,2,4: in place of the spines.",
+    "background": "Devices without ranks send to each other for this share of the time, drawn by the seed.",
+    "timeline": "What ranks did and waited for, for `fabricmark report`.",
+    "perfetto": "The same for ui.perfetto.dev.",
     "simgrid": "Also what SimGrid says, where it is there.",
     "per_port": "Ranks that share a device's port.",
     "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
@@ -47,7 +50,7 @@ def simulate(
     board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
     topology: Annotated[str | None, typer.Option(help=HELP["topology"])] = None,
     placement: Annotated[str, choices.one_of(list(PLACEMENTS), HELP["placement"])] = PLACEMENTS[0],
-    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of a random placement.")] = 1,
+    seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of what is drawn.")] = 1,
     fail: Annotated[list[str] | None, typer.Option(metavar="A:B", help=HELP["fail"])] = None,
     oversubscription: Annotated[
         str | None, typer.Option(metavar="R,...", help=HELP["oversubscription"])
@@ -58,6 +61,13 @@ def simulate(
     beyond: Annotated[bool, typer.Option("--beyond", help="More ranks than the system has devices.")] = False,
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    background: Annotated[
+        float, typer.Option(min=0, max=0.95, metavar="SHARE", help=HELP["background"])
+    ] = 0.0,
+    timeline: Annotated[
+        Path | None, typer.Option(metavar="FILE.timeline.json", help=HELP["timeline"])
+    ] = None,
+    perfetto: Annotated[Path | None, typer.Option(metavar="FILE.json", help=HELP["perfetto"])] = None,
     with_simgrid: Annotated[bool, typer.Option("--simgrid/--no-simgrid", help=HELP["simgrid"])] = True,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every time.")
@@ -69,6 +79,7 @@ def simulate(
     """Simulate a call packet by packet over the network of a described system, beside its closed form."""
     if plot_file is not None:
         picture.check_picture(plot_file)
+    timelines.check_names(timeline, perfetto)
     own, words = application_view.split(options.settings(given_words or []))
     is_file = call.endswith(application.ENDING)
     about = call if is_file else _operation(call)
@@ -79,16 +90,24 @@ def simulate(
     factors = _factors(oversubscription)
     settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors]
     settings = settings or [whole]
-    links = calls.MOST_LINKS if plot_file is not None and len(settings) == 1 else 1
+    more = {
+        "links": calls.MOST_LINKS if plot_file is not None and len(settings) == 1 else 1,
+        "background": background,
+        "activities": 0 if timeline is None and perfetto is None else timelines.MOST,
+    }
     if is_file:
         _check_no_call(call, size, algorithm)
         read = application.read(Path(call), own, place.board, ranks)
-        found = calls.simulate_application(read, settings, place, links=links)
+        found = calls.simulate_application(read, settings, place, **more)
     else:
         asked = Call(about, _bytes(call, size), algorithm)
-        found = calls.simulate(asked, settings, place.network, links=links)
+        found = calls.simulate(asked, settings, place.network, **more)
     found, said = _with_simgrid(found) if with_simgrid else (found, [])
-    view.show(found, place.words, [*said, *_assumed(whole, place.network, place.transport)])
+    view.show(found, place.words, [*said, *_assumed(whole, place.network, place.transport, background)])
+    if timeline is not None:
+        timelines.write(found[-1], timeline)
+    if perfetto is not None:
+        timelines.write_perfetto(found[-1], perfetto)
     if csv_file is not None:
         view.write_csv(found, csv_file)
     if plot_file is not None:
@@ -141,12 +160,16 @@ def _factors(text: str | None) -> list[int]:
     return [int(word) for word in words]
 
 
-def _assumed(setting: Setting, network: Network, transport: str) -> list[str]:
+def _assumed(setting: Setting, network: Network, transport: str, background: float) -> list[str]:
     """What is taken for granted."""
     lines = [
         f"placement {setting.placement}"
         + (f" by seed {setting.seed}" if setting.placement == "random" else "")
     ]
+    if background:
+        lines.append(
+            f"background: devices without ranks send for {background:.0%} of the time".replace("%", " %")
+        )
     if setting.failed:
         lines.append(f"failed: {', '.join(setting.failed)}")
     lines.append("assumed: memories keep up with the network; messages are sent before they are asked for")

@@ -11,12 +11,15 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 LONGEST_SECONDS = 120
 ABSENT = "SimGrid is not there, the own network answers alone: `make setup-also-simgrid build` adds it"
 TOO_LONG = f"SimGrid has not answered in {LONGEST_SECONDS} s, the own network answers alone"
+WITHOUT_BACKGROUND = "SimGrid is not asked with background traffic, the own network answers alone"
 KEYS = ("simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network", "calls")
 
 
 def seconds(request: Mapping) -> tuple[float | None, str]:
     """Of a request of `fabricmark-describe` (None where there is no answer), and its version or why there is
     none. Raises FabricmarkError (2: what cannot be, 3: the program failed)."""
+    if request.get("background"):
+        return None, WITHOUT_BACKGROUND
     try:
         program = paths.simgrid()
     except FabricmarkError:
