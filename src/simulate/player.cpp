@@ -88,6 +88,8 @@ class Player {
   std::vector<std::uint32_t> free_;
   std::vector<bool> has_departed_;  ///< of each message; else it is delivered
   std::uint64_t sent_ = 0;
+  std::size_t unfinished_ = 0;   ///< ranks
+  std::vector<LinkLoad> links_;  ///< when the last rank ended
   std::uint64_t under_way_ = 0;  ///< messages of ranks that have not come
   std::vector<Activity> activities_;
   std::uint64_t left_out_ = 0;
@@ -111,6 +113,7 @@ Player::Player(const std::vector<Program>& programs, const Setting& setting, Sha
                          [this](Time at, std::uint32_t id) { delivered(at, id); }};
   const Costs& costs = setting.costs;
   const std::uint64_t frame = costs.frame_bytes == 0 ? kUsualPacket : costs.frame_bytes + costs.header_bytes;
+  unfinished_ = ranks_.size();
   wires_ = sharing == Sharing::kCables ? shared_cables(setting, frame * burst_frames_, told)
                                        : own_ports(setting, told);
   if (sharing == Sharing::kCables && setting.background.share > 0) start_background();
@@ -157,8 +160,10 @@ Outcome Player::outcome() {
   for (int rank = 0; std::cmp_less(rank, ranks_.size()); ++rank) run(rank);
   wires_->run();
   require_ends();
-  Outcome found{
-      .messages = sent_, .events = wires_->events(), .burst_frames = burst_frames_, .links = wires_->loads()};
+  Outcome found{.messages = sent_,
+                .events = wires_->events(),
+                .burst_frames = burst_frames_,
+                .links = std::move(links_)};
   found.activities = std::move(activities_);
   found.left_out = left_out_;
   found.left_out_seconds = left_out_seconds_;
@@ -167,6 +172,7 @@ Outcome Player::outcome() {
     found.seconds = std::max(found.seconds, found.ends.back());
   }
   count_pairs(found.links);
+  std::erase_if(found.links, [](const LinkLoad& link) { return link.pairs == 0; });
   std::ranges::stable_sort(found.links, [](const LinkLoad& a, const LinkLoad& b) {
     return std::pair(a.busy_seconds, a.pairs) > std::pair(b.busy_seconds, b.pairs);
   });
@@ -190,6 +196,8 @@ void Player::run(int rank) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
   const Program& program = programs_[static_cast<std::size_t>(rank)];
   while (own.next < program.size() && take(rank, program[own.next])) ++own.next;
+  // Of background traffic what is on its way goes on.
+  if (own.next == program.size() && --unfinished_ == 0) links_ = wires_->loads();
 }
 
 bool Player::take(int rank, const Op& op) {

@@ -67,7 +67,7 @@ struct Activity {
   double end = 0;
 };
 
-/// What went over a cable in one direction.
+/// What went over a cable in one direction until the last rank has ended, background traffic too.
 struct LinkLoad {
   network::Port out{};
   std::uint64_t bytes = 0;  ///< headers counted
@@ -84,7 +84,7 @@ struct Outcome {
   std::vector<Activity> activities{};  ///< in the order in which they ended
   std::uint64_t left_out = 0;          ///< activities that were not noted
   double left_out_seconds = 0;         ///< that these took together
-  std::vector<LinkLoad> links{};       ///< that carried something, the busiest first; none of kOwnPorts
+  std::vector<LinkLoad> links{};       ///< of the ranks' messages, the busiest first; none of kOwnPorts
 };
 
 /// Plays the programs of all ranks in modelled time: each message leaves when it is sent, and waits at its

@@ -246,6 +246,8 @@ def test_background_traffic_takes_time_and_has_devices_of_its_own(run, one_error
     assert simgrid.seconds(busy.request) == (None, simgrid.WITHOUT_BACKGROUND)
     words = ("simulate", "all_to_all", "--system", "leaf_spine", "--ranks", "8", "--background", "0.5")
     assert "background: devices without ranks send for 50 %" in run(*words).stdout
+    assert busy.links[0]["pairs"] > 0 and busy.links[0]["busy_seconds"] <= busy.shared
+    assert view.BOUND not in view.models_of(busy)
     said = one_error_line(run(*words, "--topology", "switch"), 2)
     assert "switch:8 has 0 devices without ranks" in said
 

@@ -44,8 +44,8 @@ class Found:
 
     @property
     def bound(self) -> float:
-        """What the busiest cable alone takes for its bytes [s]."""
-        return self.links[0]["busy_seconds"] if self.links else 0.0
+        """What the busiest cable alone takes for its bytes [s]; 0 where others use it, too."""
+        return self.links[0]["busy_seconds"] if self.links and not self.request.get("background") else 0.0
 
 
 def simulate(call: Call, settings: Sequence[Setting], network: Network, **more: object) -> list[Found]:

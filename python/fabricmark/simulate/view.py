@@ -19,7 +19,8 @@ FIELDS = (
 def models_of(found: Found) -> dict[str, float | None]:
     """Seconds by model."""
     other = {} if found.simgrid is None else {SIMGRID: found.simgrid}
-    return {CLOSED: found.closed, ALONE: found.alone, SHARED: found.shared, **other, BOUND: found.bound}
+    bound = {BOUND: found.bound} if found.bound else {}
+    return {CLOSED: found.closed, ALONE: found.alone, SHARED: found.shared, **other, **bound}
 
 
 def show(found: Sequence[Found], where: str, lines: Sequence[str]) -> None:
@@ -82,8 +83,8 @@ def _partings(found: Found, closed: float) -> list[str]:
         link = found.links[0]
         lines.append(
             f"the closed form parts by {percent(cables, signed=True)}: messages share cables, most of all "
-            f"from {link['from']} to {link['to']}, whose bytes alone take {found.bound / closed:.3g} "
-            "times as long"
+            f"from {link['from']} to {link['to']}, whose bytes alone take "
+            f"{link['busy_seconds'] / closed:.3g} times as long"
         )
     return lines
 
