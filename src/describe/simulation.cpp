@@ -46,12 +46,74 @@ const Algorithm& algorithm_named(const std::string& name, const collectives::Pro
                 "use " + known);
 }
 
-collectives::Problem problem_of(const Json& call, int ranks, const collectives::Shape& shape) {
+/// The rows of the grid on which a call is made; the other ranks of a rank's group for `over`.
+int rows_of(const Json& call, int ranks) {
+  const int rows = count(call, "rows", 1, 1, ranks);
+  if (ranks % rows != 0) throw bad_use(fmt::format("{} ranks in {} rows", ranks, rows), "use a divisor");
+  return rows;
+}
+
+/// Ranks that make a collective call together: all, or those of each row or column of a grid.
+std::vector<std::vector<int>> groups_of(const Json& call, int ranks) {
+  const auto over = member<std::string>(call, "over", "");
+  const int rows = rows_of(call, ranks);
+  const int columns = ranks / rows;
+  if (!over.empty() && over != "rows" && over != "columns")
+    throw bad_use("a call is over '" + over + "'", "use rows or columns");
+  std::vector<std::vector<int>> found(over.empty() ? 1 : over == "rows" ? rows : columns);
+  for (int rank = 0; rank < ranks; ++rank) {
+    const int group = over.empty() ? 0 : over == "rows" ? rank / columns : rank % columns;
+    found[static_cast<std::size_t>(group)].push_back(rank);
+  }
+  return found;
+}
+
+collectives::Problem problem_of(const Json& call, std::size_t ranks, const collectives::Shape& shape) {
   constexpr double kMostBytes = 1e15;
   return {.operation = collectives::operation_named(member<std::string>(call, "collective", "")),
-          .ranks = ranks,
+          .ranks = static_cast<int>(ranks),
           .bytes = static_cast<std::size_t>(number(call, "bytes", 0, 0, kMostBytes)),
-          .shape = shape};
+          .shape = call.contains("over") ? collectives::Shape{} : shape};
+}
+
+/// A message to all neighbours of a kind.
+void append_exchange(std::vector<Program>& programs, const Json& call) {
+  constexpr double kMostBytes = 1e15;
+  const auto kind = member<std::string>(call, "exchange", "");
+  const double bytes = number(call, "bytes", 0, 0, kMostBytes);
+  const int ranks = static_cast<int>(programs.size());
+  const int rows = rows_of(call, ranks);
+  const int columns = ranks / rows;
+  if (kind == "transpose" && rows != columns)
+    throw bad_use(fmt::format("a transposition on {} x {} ranks", rows, columns), "use a square of ranks");
+  for (int rank = 0; rank < ranks; ++rank) {
+    Program& own = programs[static_cast<std::size_t>(rank)];
+    if (kind == "ring") {
+      simulate::append_exchange(own, simulate::ring_neighbours(rank, ranks), bytes);
+    } else if (kind == "grid") {
+      simulate::append_exchange(own, simulate::grid_neighbours(rank, rows, columns), bytes);
+    } else if (kind == "transpose") {
+      simulate::append_exchange(own, simulate::transposed_rank(rank, columns), bytes);
+    } else {
+      throw bad_use("there is no exchange '" + kind + "'", "use ring, grid or transpose");
+    }
+  }
+}
+
+void append_collective(std::vector<Program>& programs, const Json& call, const collectives::Shape& shape) {
+  for (const std::vector<int>& group : groups_of(call, static_cast<int>(programs.size()))) {
+    if (group.size() == 1) continue;
+    const collectives::Problem problem = problem_of(call, group.size(), shape);
+    const Algorithm& algorithm = algorithm_named(member<std::string>(call, "algorithm", ""), problem);
+    for (std::size_t place = 0; place < group.size(); ++place) {
+      Program own;
+      simulate::append(own, collectives::record(algorithm, problem, static_cast<int>(place),
+                                                collectives::Call{}.segment_bytes));
+      const Program looped = simulate::among(simulate::with_loops(own), group);
+      Program& program = programs[static_cast<std::size_t>(group[place])];
+      program.insert(program.end(), looped.begin(), looped.end());
+    }
+  }
 }
 
 void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls,
@@ -80,30 +142,15 @@ void append_loop(std::vector<Program>& programs, const Json& loop, const collect
 void append_call(std::vector<Program>& programs, const Json& call, const collectives::Shape& shape,
                  int depth) {
   if (call.contains("repeat")) return append_loop(programs, call, shape, depth);
-  require_known(call, {"collective", "algorithm", "bytes", "exchange", "work"});
+  require_known(call, {"collective", "algorithm", "bytes", "exchange", "work", "over", "rows"});
   if (call.contains("work")) {
     constexpr double kLongest = 1e4;
     const double seconds = number(call, "work", 0, 0, kLongest);
     for (Program& program : programs) program.push_back({simulate::Op::Kind::kWork, 0, 0, seconds});
     return;
   }
-  const int ranks = static_cast<int>(programs.size());
-  constexpr double kMostBytes = 1e15;
-  if (member<std::string>(call, "exchange", "") == "ring") {
-    const double bytes = number(call, "bytes", 0, 0, kMostBytes);
-    for (int rank = 0; rank < ranks; ++rank)
-      simulate::append_ring_exchange(programs[static_cast<std::size_t>(rank)], rank, ranks, bytes);
-    return;
-  }
-  const collectives::Problem problem = problem_of(call, ranks, shape);
-  const Algorithm& algorithm = algorithm_named(member<std::string>(call, "algorithm", ""), problem);
-  for (int rank = 0; rank < ranks; ++rank) {
-    Program own;
-    simulate::append(own, collectives::record(algorithm, problem, rank, collectives::Call{}.segment_bytes));
-    const Program looped = simulate::with_loops(own);
-    Program& program = programs[static_cast<std::size_t>(rank)];
-    program.insert(program.end(), looped.begin(), looped.end());
-  }
+  if (call.contains("exchange")) return append_exchange(programs, call);
+  append_collective(programs, call, shape);
 }
 
 void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls,
@@ -142,7 +189,8 @@ int count(const Json& said, const char* name, int usual, int least, int most) {
 }
 
 std::vector<const Algorithm*> fitting(const Simulation& simulation, const Json& call) {
-  return fitting(problem_of(call, static_cast<int>(simulation.devices.size()), simulation.shape));
+  const auto groups = groups_of(call, static_cast<int>(simulation.devices.size()));
+  return fitting(problem_of(call, groups.front().size(), simulation.shape));
 }
 
 Simulation::Simulation(const Json& request)

@@ -105,14 +105,38 @@ Program with_loops(const Program& program) {
   return found;
 }
 
-void append_ring_exchange(Program& program, int rank, int ranks, double bytes) {
-  const int next = (rank + 1) % ranks;
-  const int before = (rank + ranks - 1) % ranks;
-  program.push_back({Op::Kind::kReceive, 0, before, bytes});
-  program.push_back({Op::Kind::kReceive, 1, next, bytes});
-  program.push_back({Op::Kind::kSend, 2, next, bytes});
-  program.push_back({Op::Kind::kSend, 3, before, bytes});
-  for (std::uint16_t slot = 0; slot < 4; ++slot) program.push_back({Op::Kind::kWait, slot, 0, 0});
+void append_exchange(Program& program, const std::vector<int>& peers, double bytes) {
+  std::uint16_t slot = 0;
+  for (const int peer : peers) program.push_back({Op::Kind::kReceive, slot++, peer, bytes});
+  for (const int peer : peers) program.push_back({Op::Kind::kSend, slot++, peer, bytes});
+  for (std::uint16_t wait = 0; wait < slot; ++wait) program.push_back({Op::Kind::kWait, wait, 0, 0});
+}
+
+std::vector<int> ring_neighbours(int rank, int ranks) {
+  return {(rank + 1) % ranks, (rank + ranks - 1) % ranks};
+}
+
+std::vector<int> grid_neighbours(int rank, int rows, int columns) {
+  const int row = rank / columns;
+  const int column = rank % columns;
+  std::vector<int> found{row * columns + (column + 1) % columns,
+                         row * columns + (column + columns - 1) % columns,
+                         (row + 1) % rows * columns + column, (row + rows - 1) % rows * columns + column};
+  std::erase(found, rank);
+  return found;
+}
+
+std::vector<int> transposed_rank(int rank, int columns) {
+  const int found = rank % columns * columns + rank / columns;
+  return found == rank ? std::vector<int>{} : std::vector<int>{found};
+}
+
+Program among(Program program, const std::vector<int>& ranks) {
+  for (Op& op : program) {
+    if (op.kind == Op::Kind::kSend || op.kind == Op::Kind::kReceive)
+      op.peer = ranks[static_cast<std::size_t>(op.peer)];
+  }
+  return program;
 }
 
 Sent sent_by(const Program& program) {

@@ -35,8 +35,18 @@ void append(Program& program, const std::vector<collectives::Step>& call);
 /// The same steps, where some follow each other again and again as loops.
 [[nodiscard]] Program with_loops(const Program& program);
 
-/// A message to both neighbours on the circle of the ranks, and theirs received.
-void append_ring_exchange(Program& program, int rank, int ranks, double bytes);
+/// A message to each of these ranks, which go in this order, and one received of each.
+void append_exchange(Program& program, const std::vector<int>& peers, double bytes);
+
+/// Neighbours on the circle of the ranks; those of a rank = row * columns + column on a grid that is closed
+/// in both directions; the rank whose row is this one's column, on a grid with as many rows as columns.
+/// Without the rank itself.
+[[nodiscard]] std::vector<int> ring_neighbours(int rank, int ranks);
+[[nodiscard]] std::vector<int> grid_neighbours(int rank, int rows, int columns);
+[[nodiscard]] std::vector<int> transposed_rank(int rank, int columns);
+
+/// A program of ranks 0, 1, ... whose places `ranks` has.
+[[nodiscard]] Program among(Program program, const std::vector<int>& ranks);
 
 /// Messages that a program sends, and their bytes in all.
 struct Sent {

@@ -105,7 +105,7 @@ BROKEN = {
     "bytes of work": ("seconds = 1\nbytes = 8\n", "is work, which has no bytes"),
     "another unit": ('memory_bytes = "3 ms"\n', "phases[0].memory_bytes"),
     "no unit of seconds": ('seconds = "3 KiB"\n', "phases[0].seconds"),
-    "unknown name": ('flops = "5 * m"\n', "phases[0].flops: there is no m; known are n, ranks"),
+    "unknown name": ('flops = "5 * m"\n', "phases[0].flops: there is no m; known are columns, n, ranks"),
     "negative": ('seconds = "-n"\n', "phases[0].seconds is -8"),
     "half a turn": ('seconds = 1\nrepeat = "n / 16"\n', "phases[0].repeat is 0.5"),
     "no collective": ('collective = "all"\n', "there is no collective 'all'"),

@@ -52,10 +52,13 @@ def simulated(call, network, ranks, topology, **more):
         ("reduce_scatter", "ring", 1 << 14),
         ("reduce_scatter", "recursive_halving", 1 << 14),
         (EXCHANGE, "ring", 1 << 20),
+        (EXCHANGE, "grid", 1 << 20),
+        (EXCHANGE, "transpose", 1 << 20),
     ],
 )
 def test_uncontended_calls_are_their_closed_form(network, operation, algorithm, sent):
-    found = simulated(Call(operation, sent, algorithm), network, LEAF, f"switch:{LEAF}")
+    ranks, rows = (36, 6) if operation == EXCHANGE else (LEAF, 1)
+    found = simulated(Call(operation, sent, algorithm, rows=rows), network, ranks, f"switch:{ranks}")
     assert found.shared == pytest.approx(found.closed, rel=UNCONTENDED)
     assert found.alone == pytest.approx(found.closed, rel=UNCONTENDED)
     assert view.reasons(found)[-1].startswith("the closed form holds")

@@ -102,11 +102,25 @@ TEST(Simulate, NeighboursSendAtTheSameTime) {
   constexpr int kRanks = 16;
   std::vector<Program> programs(kRanks);
   for (int rank = 0; rank < kRanks; ++rank)
-    append_ring_exchange(programs[static_cast<std::size_t>(rank)], rank, kRanks, 1056 * 100);
+    append_exchange(programs[static_cast<std::size_t>(rank)], ring_neighbours(rank, kRanks), 1056 * 100);
   const network::Topology topology = network::leaf_spine(1, 0, kRanks);
   const double expected = (0.336 + 2 * 0.496 + 0.318) * kMicro + 2 * 105600 / kPayloadRate;
   for (const Sharing sharing : {Sharing::kCables, Sharing::kOwnPorts})
     EXPECT_NEAR(play(programs, in_order(topology), sharing).seconds / expected, 1, kTenthOfPercent);
+}
+
+TEST(Simulate, NeighboursOfAGrid) {
+  EXPECT_EQ(grid_neighbours(0, 2, 4), (std::vector<int>{1, 3, 4, 4}));
+  EXPECT_EQ(grid_neighbours(5, 3, 3), (std::vector<int>{3, 4, 8, 2}));
+  EXPECT_EQ(grid_neighbours(1, 1, 3), (std::vector<int>{2, 0}));
+  EXPECT_EQ(transposed_rank(1, 3), std::vector<int>{3});
+  EXPECT_TRUE(transposed_rank(4, 3).empty());
+  for (int rank = 0; rank < 12; ++rank) {  // whom one sends to, sends to it
+    for (const int peer : grid_neighbours(rank, 3, 4)) {
+      const auto back = grid_neighbours(peer, 3, 4);
+      EXPECT_TRUE(std::ranges::find(back, rank) != back.end());
+    }
+  }
 }
 
 TEST(Simulate, AllToAllOverOneSpineTakesWhatItsCablesCarry) {

@@ -19,7 +19,7 @@ RANKS = "ranks"
 WORK = ("seconds", "flops", "memory_bytes")
 # What a phase is made of, by what gives it away.
 KINDS = {"a loop": ("phases",), "work": WORK, "a collective": ("collective",), "an exchange": ("exchange",)}
-WITH = {"a loop": ("phases",), "work": WORK, "a collective": ("collective", "algorithm", "bytes"),
+WITH = {"a loop": ("phases",), "work": WORK, "a collective": ("collective", "algorithm", "over", "bytes"),
         "an exchange": ("exchange", "bytes")}  # fmt: skip
 MOST_TURNS = 10**9
 
@@ -66,9 +66,12 @@ def read(file: Path, given: Mapping[str, str], board: Board, ranks: int) -> Appl
             known = f"use one of {', '.join(names)}" if names else "the file has no [parameters]"
             raise FabricmarkError(f"{file}: {document['name']} has no parameter {name}", known)
         names[name] = _number(f"--set {name}={text}", text, None, {})
-    if RANKS in names:
-        raise FabricmarkError(f"{file}: parameters.{RANKS}", "leave it out: --devices says it")
-    reader = _Reader(file, {**names, RANKS: float(ranks)}, board, document.get("device", {}))
+    for name in (RANKS, cables.ROWS, cables.COLUMNS):
+        if name in names:
+            raise FabricmarkError(f"{file}: parameters.{name}", "leave it out: it follows from the devices")
+    rows = cables.rows_of(ranks)
+    grid = {cables.ROWS: float(rows), cables.COLUMNS: float(ranks // rows)}
+    reader = _Reader(file, {**names, RANKS: float(ranks), **grid}, board, document.get("device", {}))
     memory = reader.amount("memory", document["memory"], "bytes") if "memory" in document else 0.0
     _check_room(file, board, memory)
     return Application(document["name"], reader.phases("phases", document["phases"]), memory)
@@ -151,7 +154,11 @@ class _Reader:
             lacks = "moves no bytes" if name == "barrier" else "says no bytes"
             raise FabricmarkError(f"{self._file}: {where}: {name} {lacks}", "see docs/simulate.md")
         sent = self.amount(f"{where}.bytes", said.get("bytes", 0), "bytes")
-        return Call(name, round(sent), said.get("algorithm", ""))
+        rows = cables.rows_of(int(self._names[RANKS]))
+        if name == EXCHANGE:
+            return Call(name, round(sent), said["exchange"], "", rows)
+        over = said.get("over", "")
+        return Call(name, round(sent), said.get("algorithm", ""), over, rows if over else 1)
 
     def _work(self, where: str, said: Mapping) -> tuple[float, str]:
         """Seconds and what limits: the longest of what goes on side by side."""
@@ -207,13 +214,15 @@ def spent(application: Application, place: Place, setting: Setting) -> list[Spen
             yield from walk(one.phases, often)
             if one.call is not None:
                 closed = known[one.call]
-                yield Spent(
-                    one.name, often, closed.seconds, f"{closed.call.operation} by {closed.call.algorithm}"
-                )
+                yield Spent(one.name, often, closed.seconds, _words(closed.call))
             elif not one.phases:
                 yield Spent(one.name, often, one.work, one.limit)
 
     return list(walk(application.phases, 1))
+
+
+def _words(call: Call) -> str:
+    return f"{call.operation} by {call.algorithm}" + (f" over {call.over}" if call.over else "")
 
 
 def in_closed_form(application: Application, place: Place, setting: Setting) -> dict[Call, cables.Closed]:

@@ -1,5 +1,6 @@
 """Calls of all ranks over a network of a described system: where ranks run, and their closed form."""
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
@@ -12,6 +13,8 @@ from fabricmark.predict import closed_form, collectives, options, points
 from fabricmark.predict.closed_form import EXCHANGE, Wire
 
 OPERATIONS = (*_collectives.OPERATIONS, EXCHANGE)
+ROWS, COLUMNS = "rows", "columns"
+EXCHANGES = ("ring", "grid", "transpose")
 PLACEMENTS = ("packed", "spread", "random")
 
 
@@ -44,18 +47,34 @@ class Setting:
 
 @dataclass(frozen=True)
 class Call:
-    """`sent`: bytes of one rank's elements; `algorithm`: "" for the one whose closed form is shortest."""
+    """`sent`: bytes of one rank's elements, or of a message; `algorithm`: "" for the one whose closed form is
+    shortest; of an exchange its kind. `rows` of a grid of ranks, `over` whose rows or columns a collective
+    is; "": over all."""
 
     operation: str
     sent: int
     algorithm: str = ""
+    over: str = ""
+    rows: int = 1
 
     def request(self) -> dict:
         """As a request has it."""
         if self.operation == EXCHANGE:
-            return {"exchange": "ring", "bytes": self.sent}
+            kind = self.algorithm or EXCHANGES[0]
+            return {"exchange": kind, "bytes": self.sent, "rows": self.rows}
         named = {"algorithm": self.algorithm} if self.algorithm else {}
-        return {"collective": self.operation, "bytes": self.sent, **named}
+        within = {"over": self.over, "rows": self.rows} if self.over else {}
+        return {"collective": self.operation, "bytes": self.sent, **named, **within}
+
+    def together(self, ranks: int) -> int:
+        """Ranks that make it together."""
+        whole = {"": ranks, ROWS: ranks // self.rows, COLUMNS: self.rows}
+        return whole[self.over]
+
+
+def rows_of(ranks: int) -> int:
+    """Of a grid as square as it goes."""
+    return max(rows for rows in range(1, math.isqrt(ranks) + 1) if ranks % rows == 0)
 
 
 @dataclass(frozen=True)
@@ -73,8 +92,13 @@ def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Clos
     found = []
     for (call, setting), answer in zip(calls, kernels.ask(asked), strict=True):
         wire = closed_form.wire_of(answer)
-        one = _algorithm(call, answer, wire, setting.ranks)
-        seconds = closed_form.seconds(one.operation, one.algorithm, wire, setting.ranks, one.sent)
+        if call.over:  # whose next rank may be anywhere
+            wire = replace(wire, next_way=wire.any_way)
+        ranks = call.together(setting.ranks)
+        one = _algorithm(call, answer, wire, ranks)
+        seconds = (
+            0.0 if ranks == 1 else closed_form.seconds(one.operation, one.algorithm, wire, ranks, one.sent)
+        )
         found.append(Closed(one, wire, seconds))
     return found
 
@@ -82,9 +106,12 @@ def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Clos
 def _algorithm(call: Call, answer: Mapping, wire: Wire, ranks: int) -> Call:
     """The call with the algorithm that is meant. Raises FabricmarkError (2) for one that does not fit."""
     if call.operation == EXCHANGE:
-        if call.algorithm not in ("", "ring"):
-            raise FabricmarkError(f"{EXCHANGE} has no algorithm {call.algorithm}", "leave it out")
-        return replace(call, algorithm="ring")
+        if call.algorithm not in ("", *EXCHANGES):
+            cause = f"{EXCHANGE} has no algorithm {call.algorithm}"
+            raise FabricmarkError(cause, f"use {' or '.join(EXCHANGES)}")
+        return replace(call, algorithm=call.algorithm or EXCHANGES[0])
+    if ranks == 1:
+        return replace(call, algorithm="alone")
     fitting = list(answer["algorithms"])
     if not fitting:
         cause = f"no algorithm does {call.operation} over {answer['topology']}"

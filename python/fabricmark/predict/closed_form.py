@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from math import ceil, log2
 
-EXCHANGE = "exchange"  # with both neighbours on the circle of the ranks
+EXCHANGE = "exchange"  # with neighbours on the circle of the ranks, or on a grid
 
 
 @dataclass(frozen=True)
@@ -83,6 +83,8 @@ FORMS: Mapping[tuple[str, str], Form] = {
     ("reduce_scatter", "recursive_halving"): _grown,
     ("reduce_scatter", "ring"): lambda wire, ranks, sent: (ranks - 1) * wire.ring_step(sent),
     (EXCHANGE, "ring"): lambda wire, _, sent: wire.next_way + 2 * wire.seconds(sent),
+    (EXCHANGE, "grid"): lambda wire, _, sent: wire.any_way + 4 * wire.seconds(sent),
+    (EXCHANGE, "transpose"): lambda wire, _, sent: wire.step(sent),
 }
 
 
