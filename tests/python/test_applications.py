@@ -3,10 +3,11 @@
 import csv
 import io
 import math
+import resource
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark import systems
+from fabricmark import models, systems
 from fabricmark.base import formula
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import application
@@ -14,6 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 EXAMPLES = sorted((REPOSITORY / "docs" / "examples" / "applications").glob("*.toml"))
+SKELETONS = sorted(models.skeletons())
 BOARD = systems.load(REPOSITORY / "systems" / "leaf_spine.toml", "fitted").board
 WORK = 'name = "a"\n[device]\nflops = "1 GFLOP/s"\n[parameters]\nn = 8\n[[phases]]\nname = "b"\n'
 
@@ -149,3 +151,25 @@ def test_any_bytes_are_an_application_or_one_line(tmp_path_factory, content):
         application.read(file, {}, BOARD, 4)
     except FabricmarkError as error:
         assert error.exit_code == 2 and len(str(error).splitlines()) == 1
+
+
+@pytest.mark.parametrize("benchmark", SKELETONS)
+def test_skeletons_are_played(run, benchmark):
+    words = ("simulate", benchmark, "--system", "leaf_spine", "--csv", "-", "--no-simgrid")
+    done = run(*words, "--ranks", "16")
+    assert done.returncode == 0, done.stderr
+    rows = {row["model"]: float(row["time"]) for row in csv.DictReader(io.StringIO(done.stdout))}
+    assert rows["own network"] == pytest.approx(rows["closed form"], rel=0.5)
+    contended = run(*words, "--ranks", "64", "--oversubscription", "32")
+    rows = {row["model"]: float(row["time"]) for row in csv.DictReader(io.StringIO(contended.stdout))}
+    assert rows["own network"] >= rows["own ports alone"] * 0.999
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("benchmark", SKELETONS)
+def test_skeletons_of_1024_devices_take_less_than_a_minute(run, benchmark):
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    done = run("simulate", benchmark, "--system", "leaf_spine", "--ranks", "1024", "--no-simgrid")
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert done.returncode == 0, done.stderr
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 60

@@ -196,6 +196,12 @@ def _modules() -> set[str]:
     return folders | {path.stem for path in here.glob("*.py") if not path.stem.startswith("_")}
 
 
+def skeletons() -> dict[str, Path]:
+    """Of benchmarks whose messages and work are described as an application's: the file (application-1)."""
+    files = sorted(Path(__file__).parent.glob("*/skeleton.toml"))
+    return {file.parent.name: file for file in files}
+
+
 @cache
 def find(benchmark: str) -> ModuleType | None:
     """The model of a benchmark, or None where it has none."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import systems
+from fabricmark import models, systems
 from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import HOST, Network
@@ -20,7 +20,8 @@ from fabricmark.systems import choice
 
 MOST_RANKS = 4096
 HELP = {
-    "call": f"A collective operation, {EXCHANGE} (a message to both neighbours on a ring), or a FILE.toml.",
+    "call": f"A collective operation, {EXCHANGE} (messages to neighbours), a benchmark with a skeleton, "
+    "or a FILE.toml.",
     "bytes": "Of one rank's elements, as 64KiB.",
     "algorithm": "By name; without it the one whose closed form is shortest.",
     "topology": "In place of the network's: ring:8, leaf-spine:4x2x8, fat-tree:16, dragonfly:9x4x2...",
@@ -38,7 +39,10 @@ HELP = {
 
 def simulate(
     call: Annotated[
-        str, typer.Argument(autocompletion=choices.completed(lambda: OPERATIONS), help=HELP["call"])
+        str,
+        typer.Argument(
+            autocompletion=choices.completed(lambda: [*OPERATIONS, *models.skeletons()]), help=HELP["call"]
+        ),
     ],
     system: Annotated[
         str, typer.Option(autocompletion=choices.completed(systems.names), help=choice.HELP["system"])
@@ -81,9 +85,9 @@ def simulate(
         picture.check_picture(plot_file)
     timelines.check_names(timeline, perfetto)
     own, words = application_view.split(options.settings(given_words or []))
-    is_file = call.endswith(application.ENDING)
-    about = call if is_file else _operation(call)
-    if not is_file:
+    file = _file(call)
+    about = _operation(call) if file is None else call
+    if file is None:
         _check_no_parameters(own)
     place = cables.place(about, system, transport, board, ranks, words, beyond=beyond, profile=profile)
     whole = Setting(ranks, topology or place.network.topology, placement, seed, per_port, tuple(fail or ()))
@@ -95,12 +99,13 @@ def simulate(
         "background": background,
         "activities": 0 if timeline is None and perfetto is None else timelines.MOST,
     }
-    if is_file:
+    if file is not None:
         _check_no_call(call, size, algorithm)
-        read = application.read(Path(call), own, place.board, ranks)
+        read = application.read(file, own, place.board, ranks)
         found = calls.simulate_application(read, settings, place, **more)
     else:
-        asked = Call(about, _bytes(call, size), algorithm)
+        rows = cables.rows_of(ranks) if about == EXCHANGE else 1
+        asked = Call(about, _bytes(call, size), algorithm, rows=rows)
         found = calls.simulate(asked, settings, place.network, **more)
     found, said = _with_simgrid(found) if with_simgrid else (found, [])
     view.show(found, place.words, [*said, *_assumed(whole, place.network, place.transport, background)])
@@ -121,11 +126,17 @@ def _with_simgrid(found: Sequence[Found]) -> tuple[list[Found], list[str]]:
     return [replace(one, simgrid=seconds) for one, (seconds, _) in zip(found, known, strict=True)], [*lines]
 
 
+def _file(name: str) -> Path | None:
+    """An application's, or that of a benchmark's skeleton; None for a call."""
+    return Path(name) if name.endswith(application.ENDING) else models.skeletons().get(name)
+
+
 def _operation(name: str) -> str:
     """Raises FabricmarkError (2) for what is no call."""
     found = EXCHANGE if name == EXCHANGE else collectives.operation(name)
     if found is None:
-        raise FabricmarkError(f"there is no call {name!r}", f"use one of {', '.join(OPERATIONS)}")
+        known = ", ".join((*OPERATIONS, *models.skeletons()))
+        raise FabricmarkError(f"there is no call {name!r}", f"use one of {known}, or a file of your own")
     return found
 
 
