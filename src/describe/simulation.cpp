@@ -158,6 +158,23 @@ void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls
   for (const Json& call : calls) append_call(programs, call, shape, depth);
 }
 
+/// Half a minute of one core.
+void require_playable(const std::vector<Program>& programs) {
+  constexpr double kMostMessages = 5e7;
+  constexpr double kMostSteps = 1e9;
+  double messages = 0;
+  double steps = 0;
+  for (const Program& program : programs) {
+    const simulate::Sent sent = simulate::sent_by(program);
+    messages += sent.messages;
+    steps += sent.steps;
+  }
+  if (messages <= kMostMessages && steps <= kMostSteps) return;
+  throw bad_use(fmt::format("a simulation of {:g} messages in {:g} steps", messages, steps),
+                fmt::format("use fewer ranks or turns of loops: at most {:g} messages, {:g} steps",
+                            kMostMessages, kMostSteps));
+}
+
 network::Topology topology_of(const Json& request, int devices, bool is_of_circuits) {
   auto wanted = member<std::string>(request, "simulate", "");
   if (wanted.empty()) wanted = is_of_circuits ? collectives::kUsualCircuits : "switch";
@@ -214,6 +231,7 @@ Simulation::Simulation(const Json& request)
   activities = static_cast<std::size_t>(count(request, "activities", 0, 0, kMostActivities));
   programs.resize(devices.size());
   append_calls(programs, member<std::vector<Json>>(request, "calls", {}), shape, 0);
+  require_playable(programs);
 }
 
 }  // namespace fabricmark::describe

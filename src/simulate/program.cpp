@@ -146,12 +146,14 @@ Sent sent_by(const Program& program) {
     const Op& op = program[i];
     Sent& sum = until[i + 1];
     sum = until[i];
+    if (op.kind != Op::Kind::kRepeat) ++sum.steps;
     if (op.kind == Op::Kind::kSend) {
       ++sum.messages;
       sum.bytes += op.amount;
       sum.longest = std::max(sum.longest, op.amount);
     } else if (op.kind == Op::Kind::kRepeat) {
       const Sent& before = until[i - static_cast<std::size_t>(op.peer)];
+      sum.steps += (op.amount - 1) * (sum.steps - before.steps);
       sum.messages += (op.amount - 1) * (sum.messages - before.messages);
       sum.bytes += (op.amount - 1) * (sum.bytes - before.bytes);
     }

@@ -48,8 +48,9 @@ void append_exchange(Program& program, const std::vector<int>& peers, double byt
 /// A program of ranks 0, 1, ... whose places `ranks` has.
 [[nodiscard]] Program among(Program program, const std::vector<int>& ranks);
 
-/// Messages that a program sends, and their bytes in all.
+/// Messages that a program sends, their bytes in all, and the steps that it takes.
 struct Sent {
+  double steps = 0;
   double messages = 0;
   double bytes = 0;
   double longest = 0;

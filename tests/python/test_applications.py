@@ -153,6 +153,13 @@ def test_any_bytes_are_an_application_or_one_line(tmp_path_factory, content):
         assert error.exit_code == 2 and len(str(error).splitlines()) == 1
 
 
+def test_what_would_take_for_ever_is_refused(run, one_error_line, tmp_path):
+    for more in ('seconds = "1 us"', 'exchange = "ring"\nbytes = 8'):
+        (tmp_path / "app.toml").write_text(WORK + more + "\nrepeat = 1e9\n")
+        done = run("simulate", str(tmp_path / "app.toml"), "--system", "leaf_spine", "--ranks", "4")
+        assert "a simulation of" in one_error_line(done, 2)
+
+
 @pytest.mark.parametrize("benchmark", SKELETONS)
 def test_skeletons_are_played(run, benchmark):
     words = ("simulate", benchmark, "--system", "leaf_spine", "--csv", "-", "--no-simgrid")

@@ -243,6 +243,7 @@ TEST(Simulate, LoopsDoTheSameSteps) {
     EXPECT_LE(looped.size(), program.size());
     EXPECT_EQ(unrolled(looped), program);
     EXPECT_EQ(sent_by(looped).messages, static_cast<double>(program.size()));
+    EXPECT_EQ(sent_by(looped).steps, static_cast<double>(program.size()));
     EXPECT_EQ(sent_by(looped).bytes, static_cast<double>(program.size()));
   }
   const Program ring = call(collectives::Operation::kAllReduce, "ring", 256, 256 * 4)[3];
