@@ -4,10 +4,13 @@ import csv
 import io
 import json
 import resource
+import subprocess
+from random import Random
 
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
+from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import closed_form
 from fabricmark.predict.cables import Call, Setting
@@ -271,3 +274,66 @@ def test_timelines_are_the_suites_and_perfettos(run, one_error_line, tmp_path):
     assert waited == pytest.approx(kept)
     assert "--timeline" in one_error_line(run(*words, "--timeline", "a.json"), 2)
     assert "--perfetto" in one_error_line(run(*words, "--perfetto", "a.txt"), 2)
+
+
+SOME_NUMBERS = [-1, 0, 1, 2, 3, 4, 8, 16, 1e-9, 4.4e9, 1e30, 2**40, None, "x", [], {}]
+SOME_CALLS = [
+    {"collective": "all_reduce", "algorithm": "ring", "bytes": 64},
+    {"collective": "all_to_all", "algorithm": "pairwise", "bytes": 7},
+    {"exchange": "grid", "rows": 2, "bytes": 100},
+    {"work": 1e-6},
+    {"repeat": 3, "calls": [{"collective": "barrier", "algorithm": "dissemination"}]},
+    {"repeat": 2, "calls": []},
+    {"collective": "broadcast", "algorithm": "binomial", "bytes": 64, "over": "rows", "rows": 2},
+]
+
+
+def damaged(random):
+    """A request, in which some values are others and some keys are missing or strange."""
+    request = {
+        "simulate": random.choice(
+            [
+                "switch",
+                "ring",
+                "torus",
+                "leaf-spine:2x2x4",
+                "fat-tree:4",
+                "dragonfly:3x2x2",
+                "",
+                "x:y",
+                "pair",
+            ]
+        ),
+        "ranks": random.choice([2, 3, 4, 6, 8]),
+        "network": {
+            "kind": random.choice(["packet", "direct", "host"]),
+            "values": {"link_bytes_per_second": 1e9, "latency_seconds": 1e-6, "frame_bytes": 100},
+        },
+        "calls": json.loads(json.dumps(random.choices(SOME_CALLS, k=random.randrange(4)))),
+        "placement": random.choice(["packed", "spread", "random"]),
+        "background": random.choice([0, 0, 0.5]),
+        "activities": random.choice([0, 3]),
+        "failed": random.choice([[], [], ["leaf 0:spine 1"], ["device 0:switch 0"], [":"]]),
+    }
+    for _ in range(random.randrange(3)):
+        node = random.choice([request, request["network"], request["network"]["values"], *request["calls"]])
+        node[random.choice([*node, "links", "seed", "rows", "bytes", "odd"])] = random.choice(SOME_NUMBERS)
+        if not isinstance(request.get("network"), dict) or not isinstance(request.get("calls"), list):
+            break
+        if not isinstance(request["network"].get("values"), dict):
+            break
+    return request
+
+
+def test_damaged_requests_are_answered_with_an_error():
+    random = Random(26)
+    requests = [damaged(random) for _ in range(400)]
+    answers = []
+    for at in range(0, len(requests), 100):
+        text = json.dumps({"requests": requests[at : at + 100]})
+        done = subprocess.run([paths.describe()], input=text, capture_output=True, text=True, timeout=100)
+        assert done.returncode == 0, done.stderr
+        answers += json.loads(done.stdout)["answers"]
+    kinds = {"error" if "error" in one else "played" for one in answers if "error" in one or "seconds" in one}
+    assert len(answers) == len(requests) and kinds == {"error", "played"}
+    assert all(one["error"]["cause"] and one["error"]["remedy"] for one in answers if "error" in one)
