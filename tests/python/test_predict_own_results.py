@@ -4,7 +4,6 @@ import copy
 import json
 import random
 from dataclasses import replace
-from math import expm1
 
 import numpy as np
 import pytest
@@ -139,7 +138,7 @@ def test_a_processor_s_interval_follows_from_the_spread_of_its_own_values():
     widths = []
     for spread in (0.03, 0.4):
         known = learned.learn(runs_of_a_processor(spread))
-        width = expm1(1.645 * learned.told(known, new).deviations[0])
+        width = learned.told(known, new).half_widths[0]
         widths.append(width)
         drawn = random.Random(2)
         within = [abs(np.exp(drawn.gauss(0, spread)) - 1) <= width for _ in range(1000)]

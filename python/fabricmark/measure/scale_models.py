@@ -66,7 +66,7 @@ class Models:
 
     def _of(self, result: Result) -> Known:
         """By metric, its prediction and the half-width of its interval."""
-        from fabricmark.validate import calibrated, learned, own_results
+        from fabricmark.validate import learned, own_results
 
         if models.find(result.benchmark) is None and micro.named(result.benchmark) is not None:
             return self._of_messages(result)
@@ -80,6 +80,6 @@ class Models:
         else:
             told = learned.told(self._known.learned, run)
             values = told.values
-            widths = [*map(calibrated.half_width, told.deviations)]
+            widths = [*told.half_widths]
         keys = [(one.name, frozenset(one.axes.items()), one.unit) for one in entries]
         return dict(zip(keys, zip(values, widths, strict=True), strict=True))

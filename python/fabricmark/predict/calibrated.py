@@ -58,11 +58,13 @@ def learning(case: Case, calibration: Calibration) -> Case:
     name = case.request.system.name
     if not any(place.system == name for place in calibration.learned.posterior.places):
         return replace(case, points=found, about=[*lines, f"no row of them is of {name}"])
-    widths = {
-        id(one): validated.half_width(by) * points.wider(case.request, point)[0]
-        for point, of in zip(found, told, strict=True)
-        for one, by in zip(point.predictions, of.deviations, strict=True)
-    }
+    is_published = name in calibration.learned.accepted.published
+    widths = {}
+    for point, before, of in zip(found, case.points, told, strict=True):
+        for one, old, width in zip(point.predictions, before.predictions, of.half_widths, strict=True):
+            earned = case.known.of(before, old) if is_published else None
+            learnt = width * points.wider(case.request, point)[0]
+            widths[id(one)] = validated.narrower(learnt, earned)
     about = "error bar: 90 % within the column ±, as these rows and the values of the system leave it"
     about += points.said_wider(points.wider(case.request, case.points[0])[1])
     known = Certainty(about, lambda point, one: widths.get(id(one)))

@@ -11,7 +11,7 @@ from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.results.published import PublishedValue
-from fabricmark.validate import learned, observed, outcomes, own_results
+from fabricmark.validate import checks, learned, observed, outcomes, own_results
 from fabricmark.validate.accepted import Accepted
 from fabricmark.validate.intervals import Interval
 from fabricmark.validate.learned import Learned, Wrong
@@ -167,9 +167,21 @@ def applied(calibration: Calibration, found: Sequence[Outcome], predictor: Predi
     for run in runs:
         told = learned.told(calibration.learned, run)
         values |= dict(zip(run.labels, told.values, strict=True))
-        widths |= dict(zip(run.labels, map(half_width, told.deviations), strict=True))
+        widths |= dict(zip(run.labels, told.half_widths, strict=True))
     outcomes = [replace(one, predicted=values.get(label(one), one.predicted)) for one in left]
-    return Told(outcomes, [Interval(widths.get(label(one))) for one in left])
+    earned = [bar for _, bar in checks.with_intervals(left, predictor)]
+    published = calibration.learned.accepted.published
+    bars = [
+        narrower(widths.get(label(one)), bar.half_width if one.row.system in published else None)
+        for one, bar in zip(left, earned, strict=True)
+    ]
+    return Told(outcomes, [Interval(bar) for bar in bars])
+
+
+def narrower(learnt: float | None, earned: float | None) -> float | None:
+    """Of what rows of one's own leave open, and what published rows of the same machine earned."""
+    known = [one for one in (learnt, earned) if one is not None]
+    return min(known, default=None)
 
 
 def label(one: Outcome) -> str:

@@ -4,7 +4,7 @@ right, where it counts (accepted.py).
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from math import isnan, log, sqrt
+from math import expm1, isnan, log, sqrt
 from statistics import median
 
 import numpy as np
@@ -203,10 +203,10 @@ def _worst(posterior: Posterior, labels: Sequence[str]) -> Wrong | None:
 
 @dataclass(frozen=True)
 class Told:
-    """`deviations`: of ln of one more measured value."""
+    """`half_widths`: what 90 % of measured values are within, as shares of these."""
 
     values: Sequence[float | None]
-    deviations: Sequence[float]
+    half_widths: Sequence[float]
 
 
 def told(learned: Learned, run: Asked) -> Told:
@@ -225,5 +225,8 @@ def told(learned: Learned, run: Asked) -> Told:
         None if isnan(log) else float(np.exp(log))
         for log in np.where(taken, logs, before)
     ]  # fmt: skip
-    shift = np.where(taken, 0.0, np.nan_to_num(before - logs))
-    return Told(values, [float(one) for one in np.hypot(spread, shift)])
+    shifts = np.where(taken, 0.0, np.nan_to_num(before - logs))
+    widths = [
+        expm1(intervals.around(float(shift), float(by))) for shift, by in zip(shifts, spread, strict=True)
+    ]
+    return Told(values, widths)
