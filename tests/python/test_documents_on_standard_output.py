@@ -19,6 +19,7 @@ COMMANDS = [
     ("report", "results", "--csv"),
     ("compare", "--base", "results/one.json", "--new", "results/two.json", "--json"),
     ("predict", "stream", "--system", "noctua1", "--csv"),
+    ("simulate", "barrier", "--system", "leaf_spine", "--ranks", "4", "--csv"),
     ("inspect", "stream", "--json"),
     ("explore", "fft", "--system", "noctua1", "--json"),
     ("validate", "--fit", "--data", "few.csv", "--csv"),
