@@ -190,7 +190,7 @@ def test_a_ring_of_2048_devices_is_played_in_ten_seconds(network):
 
 WITH_SIMGRID = pytest.mark.skipif(
     not (REPOSITORY / "build" / "release" / "bin" / "fabricmark-simgrid").exists(),
-    reason="SimGrid is not there (`make setup-also-simgrid build`)",
+    reason="SimGrid is not there (`python3 tools/setup.py --also simgrid`)",
 )
 
 

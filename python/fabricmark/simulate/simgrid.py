@@ -9,7 +9,9 @@ from fabricmark.base import ended, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 LONGEST_SECONDS = 120
-ABSENT = "SimGrid is not there, the own network answers alone: `make setup-also-simgrid build` adds it"
+ABSENT = (
+    "SimGrid is not there, the own network answers alone: tools/setup.py --also simgrid and make build add it"
+)
 TOO_LONG = f"SimGrid has not answered in {LONGEST_SECONDS} s, the own network answers alone"
 WITHOUT_BACKGROUND = "SimGrid is not asked with background traffic, the own network answers alone"
 KEYS = ("simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network", "calls")
