@@ -87,7 +87,8 @@ def test_the_clock_is_near_the_closed_form(boards, tmp_path, factors, ranks):
         one["values"] for one in json.loads(file.read_text())["networks"] if one["kind"] == "direct"
     )
     network = {name: values[name]["value"] for name in factors}
-    form = predicted("b_eff", {}, ranks, "520n_multi/b_eff", transport="channels", network=network)
+    own = {"channel_width": width}
+    form = predicted("b_eff", own, ranks, "520n_multi/b_eff", transport="channels", network=network)
     assert clock.keys() == form.keys() and len(clock) == 2 * 21 + 1
     for what, value in form.items():
         assert clock[what] == pytest.approx(value, rel=CLOSED), what
