@@ -3,6 +3,7 @@
 import csv
 import io
 import json
+import re
 import resource
 import subprocess
 from random import Random
@@ -33,6 +34,11 @@ def run(place):
 @pytest.fixture(scope="module")
 def network():
     return systems.load("leaf_spine", "fitted").networks["channels"]
+
+
+@pytest.fixture(scope="module")
+def devices():
+    return {name: systems.load(name).most_devices for name in systems.names()}
 
 
 def simulated(call, network, ranks, topology, **more):
@@ -134,6 +140,19 @@ def test_the_command_tells_all_models_and_why(run, tmp_path):
     assert "leaf-spine:64x1x32" in said and "messages share cables" in " ".join(said.split())
     rows = list(csv.DictReader(io.StringIO(file.read_text())))
     assert len(rows) == 8 and {row["kind"] for row in rows} == {"modelled"}
+
+
+@pytest.mark.parametrize("system", systems.names())
+def test_the_usual_ranks_are_those_of_the_system(run, devices, system):
+    done = run("simulate", "barrier", "--system", system, "--no-simgrid")
+    if done.returncode == 2:
+        assert re.search(
+            "has no network for|use another|name one of them|no algorithm does barrier over torus",
+            done.stderr,
+        ), done.stderr
+        return
+    ranks = min(devices[system], 64)
+    assert done.returncode == 0 and f"{ranks} ranks" in done.stdout, done.stderr
 
 
 @pytest.mark.parametrize("more", [[], ["--oversubscription", "1,2,4"]])

@@ -16,6 +16,7 @@ OPERATIONS = (*_collectives.OPERATIONS, EXCHANGE)
 ROWS, COLUMNS = "rows", "columns"
 EXCHANGES = ("ring", "grid", "transpose")
 PLACEMENTS = ("packed", "spread", "random")
+USUAL_RANKS = 64  # at most, where none are asked for: a second, also of SimGrid
 
 
 @dataclass(frozen=True)
@@ -125,25 +126,27 @@ def _algorithm(call: Call, answer: Mapping, wire: Wire, ranks: int) -> Call:
 
 @dataclass(frozen=True)
 class Place:
-    """A network of a system, and one of its boards. `words`: which, for a title."""
+    """A network of a system, one of its boards, and ranks on it. `words`: which, for a title."""
 
     network: Network
     board: Board
+    ranks: int
     transport: str
     words: str
 
 
 def place(
-    about: str, system: str, transport: str | None, board: str | None, ranks: int, words: Sequence[str],
-    *, beyond: bool = False, profile: str = "fitted",
+    about: str, system: str, transport: str | None, board: str | None, ranks: int | None,
+    words: Sequence[str], *, beyond: bool = False, profile: str = "fitted",
 ) -> Place:  # fmt: skip
-    """What the options of a command mean. `words`: of --set, values of network and board. Raises
-    FabricmarkError (2)."""
+    """What the options of a command mean. `ranks`: None for one on each device, up to USUAL_RANKS. `words`:
+    of --set, values of network and board. Raises FabricmarkError (2)."""
     more = {"profile": profile, "closed_form": True, "beyond": beyond}
     requests = list(collectives.requests(about, system, transport, board, **more))
     if len(requests) > 1:
         raise FabricmarkError("several systems or transports at once", "name one of them")
     (request,) = requests
+    ranks = min(request.system.most_devices, USUAL_RANKS) if ranks is None else ranks
     points.check_devices(request, (ranks,))
     given = list(options.settings(words).items())
     for name, _ in given:
@@ -155,4 +158,4 @@ def place(
     changed = points.with_overrides(request.system, about, request.transport, overrides)
     where = f"on {request.system.name}{transports.over(request.transport)}"
     used = changed.board_with(None, ranks)
-    return Place(changed.networks[request.transport], used, request.transport, where)
+    return Place(changed.networks[request.transport], used, ranks, request.transport, where)

@@ -20,6 +20,7 @@ from fabricmark.systems import choice
 
 MOST_RANKS = 4096
 HELP = {
+    "ranks": f"Ranks, a device each (default: on all devices of the system, at most {cables.USUAL_RANKS}).",
     "call": f"A collective operation, {EXCHANGE} (messages to neighbours), a benchmark with a skeleton, "
     "or a FILE.toml.",
     "bytes": "Of one rank's elements, as 64KiB.",
@@ -47,7 +48,7 @@ def simulate(
     system: Annotated[
         str, typer.Option(autocompletion=choices.completed(systems.names), help=choice.HELP["system"])
     ],
-    ranks: Annotated[int, typer.Option(min=2, max=MOST_RANKS, help="Ranks, a device each.")],
+    ranks: Annotated[int | None, typer.Option(min=2, max=MOST_RANKS, help=HELP["ranks"])] = None,
     size: Annotated[str | None, typer.Option("--bytes", help=HELP["bytes"])] = None,
     algorithm: Annotated[str, typer.Option(help=HELP["algorithm"])] = "",
     transport: Annotated[str | None, typer.Option(help=f"{transports.SOME}.")] = None,
@@ -90,6 +91,7 @@ def simulate(
     if file is None:
         _check_no_parameters(own)
     place = cables.place(about, system, transport, board, ranks, words, beyond=beyond, profile=profile)
+    ranks = place.ranks
     whole = Setting(ranks, topology or place.network.topology, placement, seed, per_port, tuple(fail or ()))
     factors = _factors(oversubscription)
     settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors]

@@ -52,6 +52,8 @@ def show(found: Sequence[Found], where: str, lines: Sequence[str]) -> None:
 
 def reasons(found: Found) -> list[str]:
     """The busiest cable, and where and why the closed form parts from the network."""
+    if not found.shared:
+        return ["it takes no time: the network has no latency, and nothing to move"]
     lines = []
     if found.links:
         link = found.links[0]
@@ -130,7 +132,7 @@ def save_plot(found: Sequence[Found], factors: Sequence[int], file: Path) -> Non
         )  # fmt: skip
     else:
         one = found[0]
-        loads = [100 * link["busy_seconds"] / one.shared for link in one.links]
+        loads = [100 * link["busy_seconds"] / one.shared for link in one.links if one.shared]
         hover = [f"{link['from']} to {link['to']}" for link in one.links]
         series = [Series(f"cables ({MODELLED})", list(map(float, range(1, len(loads) + 1))), loads, "line",
                          0, hover)]  # fmt: skip
