@@ -53,7 +53,7 @@ NOT_RUN = {
 # What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched.
 LONG = re.compile(
     r" (run|scale|ab|verify) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
-    r"| tune(?! --(show|help))| runtimes install| bay:27136 "
+    r"| tune(?! --(show|help))| runtimes install| bay:27136 | --splits| --oversubscription | --background "
 )
 
 

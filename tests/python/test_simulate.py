@@ -269,7 +269,8 @@ def test_background_traffic_takes_time_and_has_devices_of_its_own(run, one_error
     (quiet,), (busy,) = (calls.simulate(call, [place], network, background=share) for share in (0.0, 0.6))
     assert busy.shared > 1.2 * quiet.shared and busy.alone == quiet.alone
     assert simgrid.seconds(busy.request) == (None, simgrid.WITHOUT_BACKGROUND)
-    words = ("simulate", "all_to_all", "--system", "leaf_spine", "--ranks", "8", "--background", "0.5")
+    words = ("simulate", "all_to_all", "--system", "leaf_spine", "--ranks", "8", "--bytes", "4KiB",
+             "--background", "0.5")  # fmt: skip
     assert "background: devices without ranks send for 50 %" in run(*words).stdout
     assert busy.links[0]["pairs"] > 0 and busy.links[0]["busy_seconds"] <= busy.shared
     assert view.BOUND not in view.models_of(busy)
