@@ -19,6 +19,7 @@ using collectives::Algorithm;
 using simulate::Program;
 
 constexpr int kMostRanks = network::Topology::kMostDevices;
+constexpr double kMostBytes = 1e15;  // of a message, or of one rank's elements
 
 double number(const Json& said, const char* name, double usual, double least, double most) {
   const auto found = member<double>(said, name, usual);
@@ -69,7 +70,6 @@ std::vector<std::vector<int>> groups_of(const Json& call, int ranks) {
 }
 
 collectives::Problem problem_of(const Json& call, std::size_t ranks, const collectives::Shape& shape) {
-  constexpr double kMostBytes = 1e15;
   return {.operation = collectives::operation_named(member<std::string>(call, "collective", "")),
           .ranks = static_cast<int>(ranks),
           .bytes = static_cast<std::size_t>(number(call, "bytes", 0, 0, kMostBytes)),
@@ -78,7 +78,6 @@ collectives::Problem problem_of(const Json& call, std::size_t ranks, const colle
 
 /// A message to all neighbours of a kind.
 void append_exchange(std::vector<Program>& programs, const Json& call) {
-  constexpr double kMostBytes = 1e15;
   const auto kind = member<std::string>(call, "exchange", "");
   const double bytes = number(call, "bytes", 0, 0, kMostBytes);
   const int ranks = static_cast<int>(programs.size());

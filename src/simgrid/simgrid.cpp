@@ -90,18 +90,13 @@ class Rank {
   Rank(const Simulation& asked, int rank, double& end) : asked_(asked), rank_(rank), end_(end) {}
   void operator()() {
     const Program& program = asked_.programs[static_cast<std::size_t>(rank_)];
-    std::vector<std::pair<std::size_t, double>> loops;
+    fabricmark::simulate::Loops loops;
     for (std::size_t next = 0; next < program.size(); ++next) {
       const Op& op = program[next];
-      if (op.kind != Op::Kind::kRepeat) {
-        take(op);
-        continue;
-      }
-      if (loops.empty() || loops.back().first != next) loops.emplace_back(next, op.amount);
-      if (--loops.back().second < 1) {
-        loops.pop_back();
+      if (op.kind == Op::Kind::kRepeat) {
+        next = loops.behind(next, op);
       } else {
-        next -= static_cast<std::size_t>(op.peer) + 1;
+        take(op);
       }
     }
     end_ = s4u::Engine::get_clock();

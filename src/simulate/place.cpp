@@ -42,6 +42,11 @@ std::string without_spaces(std::string text) {
 
 }  // namespace
 
+void shuffle(std::vector<int>& devices, std::uint64_t seed) {
+  for (std::size_t left = devices.size(); left > 1; --left)
+    std::swap(devices[left - 1], devices[mixed_bits(seed + left * kRandomStep) % left]);
+}
+
 std::vector<int> placed(const network::Topology& topology, int ranks, int ranks_per_device,
                         const std::string& how, std::uint64_t seed) {
   if (ranks < 2 || ranks_per_device < 1)
@@ -58,8 +63,7 @@ std::vector<int> placed(const network::Topology& topology, int ranks, int ranks_
   if (how == "spread") {
     devices = in_turns(topology, needed);
   } else if (how == "random") {
-    for (std::size_t left = devices.size(); left > 1; --left)
-      std::swap(devices[left - 1], devices[mixed_bits(seed + left * kRandomStep) % left]);
+    shuffle(devices, seed);
   } else if (how != "packed") {
     throw bad_use(fmt::format("'{}' is no placement", how), "use packed, spread or random");
   }

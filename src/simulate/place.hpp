@@ -9,6 +9,9 @@
 /// Which device each rank runs on, and which cables have failed.
 namespace fabricmark::simulate {
 
+/// Into an order that the seed draws, the same one on any machine.
+void shuffle(std::vector<int>& devices, std::uint64_t seed);
+
 /// "packed": one device after the other; "spread": the ranks take turns at the switches, one device of each;
 /// "random": any, by the seed. So many ranks share a device. Throws Error (bad use) for another word, and
 /// where there are too few devices.

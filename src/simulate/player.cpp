@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.hpp"
-#include "base/random_bits.hpp"
+#include "simulate/place.hpp"
 #include "simulate/wires.hpp"
 
 namespace fabricmark::simulate {
@@ -41,15 +41,11 @@ class Player {
     std::uint16_t slot = 0;
     Time time = 0;
   };
-  struct Loop {
-    std::size_t place = 0;  ///< of its kRepeat
-    double left = 0;
-  };
   struct Rank {
     std::size_t next = 0;
     Time clock = 0;
     std::vector<Request> requests;  ///< by slot
-    std::vector<Loop> loops;
+    Loops loops;
     std::vector<Pending> arrived;
     std::vector<Pending> posted;
     std::uint16_t awaited = 0;
@@ -67,7 +63,6 @@ class Player {
   bool take(int rank, const Op& op);
   void send(int rank, const Op& op);
   void receive(int rank, const Op& op);
-  void repeat(Rank& own, const Op& op);
   std::uint32_t new_message(const Message& message);
   void start(Rank& own, const Op& op, bool is_receive);
   void note(Activity::Kind kind, int rank, int peer, Time begin, Time end);
@@ -133,8 +128,7 @@ void Player::start_background() {
                               setting_.costs.only_neighbours_talk ? "circuits" : "packets"),
                   "use fewer ranks, a larger topology, or packets");
   }
-  for (std::size_t left = idle.size(); left > 1; --left)
-    std::swap(idle[left - 1], idle[mixed_bits(setting_.background.seed + left * kRandomStep) % left]);
+  shuffle(idle, setting_.background.seed);
   for (std::size_t i = 0; i < idle.size(); ++i) send_background(0, idle[i], idle[(i + 1) % idle.size()]);
 }
 
@@ -229,19 +223,10 @@ bool Player::take(int rank, const Op& op) {
       break;
     }
     case Op::Kind::kRepeat:
-      repeat(own, op);
+      own.next = own.loops.behind(own.next, op);
       break;
   }
   return true;
-}
-
-void Player::repeat(Rank& own, const Op& op) {
-  if (own.loops.empty() || own.loops.back().place != own.next) own.loops.push_back({own.next, op.amount});
-  if (--own.loops.back().left < 1) {
-    own.loops.pop_back();
-  } else {
-    own.next -= static_cast<std::size_t>(op.peer) + 1;  // the caller goes on behind it
-  }
 }
 
 void Player::send(int rank, const Op& op) {

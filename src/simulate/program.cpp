@@ -77,6 +77,13 @@ void append(Program& program, const std::vector<collectives::Step>& call) {
   }
 }
 
+std::size_t Loops::behind(std::size_t place, const Op& repeat) {
+  if (loops_.empty() || loops_.back().place != place) loops_.push_back({place, repeat.amount});
+  if (--loops_.back().left >= 1) return place - static_cast<std::size_t>(repeat.peer) - 1;
+  loops_.pop_back();
+  return place;
+}
+
 Program with_loops(const Program& program) {
   Program found;
   std::size_t begin = 0;

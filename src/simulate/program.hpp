@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <vector>
 
@@ -26,6 +27,20 @@ struct Op {
 
 /// Of one rank. Loops may lie in each other.
 using Program = std::vector<Op>;
+
+/// In which turns of its loops a rank is.
+class Loops {
+ public:
+  /// The step behind which the rank goes on after the kRepeat at this place.
+  std::size_t behind(std::size_t place, const Op& repeat);
+
+ private:
+  struct Loop {
+    std::size_t place = 0;  ///< of its kRepeat
+    double left = 0;
+  };
+  std::vector<Loop> loops_;
+};
 
 /// Steps of a call of a collective, behind what a program has. Copies and combinations in a rank's memory
 /// take no time: they are taken to keep up with the network. Throws Error (bad use) where more messages are

@@ -20,14 +20,17 @@ OPERATIONS: Mapping[type, Callable[[float, float], float]] = {
 _NAME = re.compile(r"(?<![A-Za-z0-9_.])[A-Za-z_][A-Za-z0-9_]*")  # no exponent of a number
 
 
+def tree(text: str) -> ast.Expression:
+    """Of a formula. Its names are prefixed by v_, so that none is a word of Python. Raises SyntaxError."""
+    return ast.parse(_NAME.sub(r"v_\g<0>", text.strip()).replace("^", "**"), mode="eval")
+
+
 def value(text: str, names: Mapping[str, float]) -> float:
     """Of a formula. Raises ValueError with a sentence: no formula, a name that is none, no finite number."""
     if len(text) > LONGEST:
         raise ValueError(f"a formula of more than {LONGEST} characters")
     try:
-        # Names are prefixed, so that none is a word of Python.
-        tree = ast.parse(_NAME.sub(r"v_\g<0>", text.strip()).replace("^", "**"), mode="eval")
-        found = float(_of(tree.body, names))
+        found = float(_of(tree(text).body, names))
     except (SyntaxError, RecursionError, MemoryError):
         raise ValueError(f"{text!r} is no formula") from None
     except (ArithmeticError, TypeError) as error:

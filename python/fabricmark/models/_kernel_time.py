@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fabricmark.base import kernels, keys
+from fabricmark.base import formula, kernels, keys
 from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
 from fabricmark.models._missing import MissingValue
@@ -30,8 +30,6 @@ OF_BITSTREAM = {
     if key.symbol and not name.startswith(keys.MEASURED) and key.symbol not in OF_BOARD
 }
 STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
-# Names are prefixed, so that none is a word of Python.
-_NAME = re.compile(r"[a-z][a-z0-9_]*")
 _NO_NAME = re.compile(r"[^A-Za-z0-9]")  # of a value, what is _ in `form_is_four_step`
 _FUNCTIONS: dict[str, object] = {
     "__builtins__": {},
@@ -162,7 +160,7 @@ def _spent(loop: LoopTime, values: _Values, named: dict[str, object]) -> Spent:
 @cache
 def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
     """A formula, which may be an array's, and the names that it needs."""
-    tree = ast.parse(_NAME.sub(r"v_\g<0>", text).replace("^", "**"), "kernel.toml", "eval")
+    tree = formula.tree(text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - _FUNCTIONS.keys()
     return compile(tree, "kernel.toml", "eval"), tuple(sorted(names))
 

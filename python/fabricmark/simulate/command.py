@@ -10,6 +10,7 @@ import typer
 from fabricmark import models, systems
 from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.terminal import percent
 from fabricmark.models.machine import HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
@@ -85,11 +86,12 @@ def simulate(
     if plot_file is not None:
         picture.check_picture(plot_file)
     timelines.check_names(timeline, perfetto)
-    own, words = application_view.split(options.settings(given_words or []))
     file = _file(call)
     about = _operation(call) if file is None else call
-    if file is None:
-        _check_no_parameters(own)
+    own: Mapping[str, str] = {}  # of a file; a call has no parameters
+    words: Sequence[str] = given_words or []
+    if file is not None:
+        own, words = application_view.split(options.settings(words))
     place = cables.place(about, system, transport, board, ranks, words, beyond=beyond, profile=profile)
     ranks = place.ranks
     whole = Setting(ranks, topology or place.network.topology, placement, seed, per_port, tuple(fail or ()))
@@ -142,13 +144,6 @@ def _operation(name: str) -> str:
     return found
 
 
-def _check_no_parameters(own: Mapping[str, str]) -> None:
-    """Raises FabricmarkError (2): a call has none."""
-    for name in own:
-        cause = f"--set {name}: no value of network or board"
-        raise FabricmarkError(cause, "write for example network.latency=1us")
-
-
 def _check_no_call(file: str, size: str | None, algorithm: str) -> None:
     """Raises FabricmarkError (2) for what the file says itself."""
     if size is not None or algorithm:
@@ -180,9 +175,7 @@ def _assumed(setting: Setting, network: Network, transport: str, background: flo
         + (f" by seed {setting.seed}" if setting.placement == "random" else "")
     ]
     if background:
-        lines.append(
-            f"background: devices without ranks send for {background:.0%} of the time".replace("%", " %")
-        )
+        lines.append(f"background: devices without ranks send for {percent(background)} of the time")
     if setting.failed:
         lines.append(f"failed: {', '.join(setting.failed)}")
     lines.append("assumed: memories keep up with the network; messages are sent before they are asked for")

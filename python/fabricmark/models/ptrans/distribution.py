@@ -10,11 +10,16 @@ from fabricmark.models import _grid
 
 def shares_sent(grid: tuple[int, int]) -> np.ndarray:
     """Part of its blocks that each rank of a P x Q grid sends to others: (i, j) goes to where (j, i) is."""
+    owner = _owners(grid)
+    sent = np.bincount(owner[owner != owner.T], minlength=grid[0] * grid[1])
+    return sent / np.bincount(owner.ravel())
+
+
+def _owners(grid: tuple[int, int]) -> np.ndarray:
+    """The ranks of a P x Q grid that have blocks (i, j), as far as they do not repeat."""
     rows, columns = grid
     place = np.arange(lcm(rows, columns))
-    owner = (place[:, None] % rows) * columns + place[None, :] % columns
-    sent = np.bincount(owner[owner != owner.T], minlength=rows * columns)
-    return sent / np.bincount(owner.ravel())
+    return (place[:, None] % rows) * columns + place[None, :] % columns
 
 
 def sent(parameters: Mapping, ranks: int) -> np.ndarray:
@@ -54,10 +59,7 @@ def most_to_one(parameters: Mapping, ranks):
 
 
 def _share_to_one(grid: tuple[int, int]) -> float:
-    rows, columns = grid
-    place = np.arange(lcm(rows, columns))
-    owner = (place[:, None] % rows) * columns + place[None, :] % columns
-    pairs = np.bincount((owner * rows * columns + owner.T).ravel(), minlength=(rows * columns) ** 2)
-    pairs = pairs.reshape(rows * columns, rows * columns)
+    owner, ranks = _owners(grid), grid[0] * grid[1]
+    pairs = np.bincount((owner * ranks + owner.T).ravel(), minlength=ranks**2).reshape(ranks, ranks)
     others = pairs - np.diag(np.diag(pairs))
     return float((others / pairs.sum(axis=1, keepdims=True)).max())
