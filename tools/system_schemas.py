@@ -14,7 +14,7 @@ from fabricmark import models
 from fabricmark.base import keys, paths, quantities, transports
 from fabricmark.models import _collective_costs, _transfers
 from fabricmark.predict import settings
-from fabricmark.systems import PROFILES, build, export, sourced_value
+from fabricmark.systems import PROFILES, build, export, files
 
 WHAT = {
     "system": "a system: its devices, their networks by transport, and their bitstreams",
@@ -44,7 +44,7 @@ CURVES = (
     "CPU's or GPU's kernel by the bytes that it works on"
 )
 PLAIN = {
-    keys.COUNT: {"type": "integer", "minimum": 0, "maximum": sourced_value.MOST_COUNT},
+    keys.COUNT: {"type": "integer", "minimum": 0, "maximum": files.MOST_COUNT},
     keys.NUMBER: {"type": "number", "minimum": 0},
     keys.SHARE: {"type": "number", "minimum": 0, "maximum": 1},
 }

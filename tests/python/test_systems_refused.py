@@ -163,7 +163,7 @@ def test_spoiled_files_for_a_minute(folder):
 @settings(max_examples=100)
 def test_any_value_as_a_figure(value):
     from fabricmark.base import keys
-    from fabricmark.systems import files, sourced_value
+    from fabricmark.systems import files
 
     for kind, name in (
         ("board", "memory.banks"),
@@ -184,10 +184,10 @@ def test_any_value_as_a_figure(value):
         }.get(kind, document)
         try:
             files.check_shape({"devices": "system", "bitstream": "bitstreams"}.get(kind, kind), whole)
-            read = sourced_value.read(value, key, "file: key", ("key",), "somewhere")
+            read = files.value(value, key, "file: key", ("key",), "somewhere")
             assert read.of("fitted") is not None
             assert 0 <= read.of("fitted") < float("inf")
-        except sourced_value.Fault as fault:
+        except files.Fault as fault:
             assert fault.cause and fault.remedy
 
 

@@ -6,8 +6,7 @@ there is one. docs/systems.md describes the files.
 """
 
 from fabricmark.systems.build import System, bitstreams, board, kinds, load, names, network
-from fabricmark.systems.files import user_folder
-from fabricmark.systems.sourced_value import PROFILES, SourcedValue
+from fabricmark.systems.files import PROFILES, SourcedValue, user_folder
 
 __all__ = [
     "PROFILES", "SourcedValue", "System", "bitstreams", "board", "kinds", "load", "names", "network",

@@ -12,9 +12,8 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Values
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 from fabricmark.results import published
-from fabricmark.systems import files, sourced_value
-from fabricmark.systems.files import Table
-from fabricmark.systems.sourced_value import PROFILES, Fault, SourcedValue
+from fabricmark.systems import files
+from fabricmark.systems.files import PROFILES, Fault, SourcedValue, Table
 
 MOST_LIKE = 8
 MOST_DEVICES = 2**20
@@ -223,9 +222,7 @@ def _updates(table: Table, place: str, profile: str) -> tuple[tuple, tuple[Sourc
         at = ("random_updates", number)
         source = one.get("source", table.texts.get("source", ""))
         parts = [
-            sourced_value.read(
-                one[name], key, f"{place}: random_updates[{number}].{name}", (*at, name), source
-            )
+            files.value(one[name], key, f"{place}: random_updates[{number}].{name}", (*at, name), source)
             for name, key in known.items()
         ]
         pair = tuple(part.of(profile) for part in parts)

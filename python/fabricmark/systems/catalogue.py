@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.systems import build, files
-from fabricmark.systems.sourced_value import SourcedValue
+from fabricmark.systems.files import SourcedValue
 
 KINDS = ("system", "board", "network", "bitstreams")
 CURVES = "measured curves"

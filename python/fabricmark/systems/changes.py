@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 
 from fabricmark.base import kernels, keys
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import files, sourced_value
+from fabricmark.systems import files
+from fabricmark.systems.files import Fault
 from fabricmark.systems.original import BITSTREAM, BOARD, DEVICES, NETWORK, Original
-from fabricmark.systems.sourced_value import Fault
 
 TEXT, PARAMETER = "text", "parameter"  # of a board, and of a bitstream's kernel
 TEXTS = ("name", "summary", "memory.kind", "memory.placement")
@@ -143,7 +143,7 @@ def _checked(kind: str, of: str, name: str, text: str, original: Original) -> Ch
     raw = _number(text, key) if key.dimension in keys.PLAIN else text
     whole = {"value": raw, "source": GIVEN}
     files.check_shape(_file_kind(kind), _document(kind, _nested(name, whole)))
-    number = sourced_value.read(whole, key, key.symbol, (name,), "").value
+    number = files.value(whole, key, key.symbol, (name,), "").value
     if key.required and not number:
         raise Fault((name,), f"{name} is 0", f"write at least 1: {key.meaning}")
     if key.dimension == keys.SHARE and not number:

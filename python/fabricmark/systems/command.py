@@ -11,7 +11,7 @@ from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.systems import PROFILES, catalogue, export, files
 from fabricmark.systems.describe_command import describe
-from fabricmark.systems.sourced_value import SourcedValue
+from fabricmark.systems.files import SourcedValue
 
 PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from fabricmark.base import keys
 from fabricmark.systems import files, shipped, text
 from fabricmark.systems.changes import BITSTREAM, BOARD, DEVICES, NETWORK, PARAMETER, TEXT, Change
+from fabricmark.systems.files import SourcedValue
 from fabricmark.systems.original import Original, Sourced
-from fabricmark.systems.sourced_value import SourcedValue
 
 Table = dict[str, object]  # key to text, number, or a table of them
 

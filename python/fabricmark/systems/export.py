@@ -17,7 +17,7 @@ from fabricmark.models import Board, _network
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import local_machine, size_tables
 from fabricmark.systems.build import System
-from fabricmark.systems.sourced_value import SourcedValue
+from fabricmark.systems.files import SourcedValue
 
 SCHEMA = "exported-system-1"
 FORMAT = "fabricmark-exported-system/1"

@@ -4,6 +4,7 @@ in one line with its place, in words that a person acts on."""
 from __future__ import annotations
 
 import difflib
+import math
 import os
 import re
 import tomllib
@@ -15,12 +16,12 @@ from typing import TYPE_CHECKING, Any
 
 from fabricmark.base import keys, paths, quantities, schema
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.systems import sourced_value
-from fabricmark.systems.sourced_value import Fault, SourcedValue
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
 
+PROFILES = ("fitted", "published")
+MOST_COUNT = 2**53
 FOLDERS = {"system": "", "board": "boards", "network": "networks", "bitstreams": "bitstreams"}
 ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]*")
 LARGEST_FILE = 2**20
@@ -38,6 +39,38 @@ UNITS = {quantities.pattern(dimension): dimension for dimension in quantities.UN
 # Of several faults in one place the one that explains the others; those of keys in it are one step deeper.
 FIRST = ("additionalProperties", "type", "enum", "pattern")
 OF_KEYS = ("additionalProperties", "required", "anyOf")
+
+
+class Fault(Exception):
+    """Why a file is refused: the path of the key, the cause, the remedy. The reader adds file and line."""
+
+    def __init__(self, path: tuple[str | int, ...], cause: str, remedy: str) -> None:
+        super().__init__(cause)
+        self.path, self.cause, self.remedy = path, cause, remedy
+
+
+@dataclass(frozen=True)
+class SourcedValue:
+    """One number of a system file. `value` and `fitted` in SI units of `dimension` ("count", "number" and
+    "share" are plain numbers).
+
+    `place`: file and key, for example "boards/520n.toml: memory.bank_bandwidth". The texts: as written.
+    `name`: the key in its table, as `keys.VALUES` has it.
+    """
+
+    place: str
+    dimension: str
+    value: float | None
+    fitted: float | None
+    source: str
+    inferred: str
+    value_text: str = ""
+    fitted_text: str = ""
+    name: str = ""
+
+    def of(self, profile: str) -> float | None:
+        """The number that counts in a profile; None where it has none."""
+        return self.value if profile == "published" or self.fitted is None else self.fitted
 
 
 @dataclass(frozen=True)
@@ -284,9 +317,7 @@ def table(
         if single in place:
             path = (*at, *name.split("."))
             given = place.get("source", source)
-            found[name] = sourced_value.read(
-                place[single], key, f"{file}: {'.'.join(map(str, path))}", path, given, name
-            )
+            found[name] = value(place[single], key, f"{file}: {'.'.join(map(str, path))}", path, given, name)
     return Table(texts, found, {name: raw[name] for name in rest if name in raw})
 
 
@@ -307,3 +338,44 @@ def merged(base: Table, own: Table) -> Table:
     if isinstance(base.rest.get("parameters"), dict) and isinstance(own.rest.get("parameters"), dict):
         rest["parameters"] = {**base.rest["parameters"], **own.rest["parameters"]}
     return Table({**inherited, **own.texts}, {**base.sourced, **own.sourced}, rest)
+
+
+def value(raw: Any, key: keys.Key, place: str, path: tuple, source: str, name: str = "") -> SourcedValue:
+    """The value of a key, of the shape that the schema asks for: a table, or what is written in its place.
+
+    `source`: that of the enclosing table, "" for none. Raises Fault.
+    """
+    if not isinstance(raw, dict):
+        raw = {"value": raw}
+    source = raw.get("source", source)
+    if "value" in raw and not source:
+        raise Fault(path, "no source", 'add source = "document, table or section"')
+    numbers = {part: _number(raw[part], key, (*path, part)) for part in ("value", "fitted") if part in raw}
+    return SourcedValue(
+        place,
+        key.dimension,
+        numbers.get("value"),
+        numbers.get("fitted"),
+        source if "value" in raw else "",
+        raw.get("inferred", ""),
+        str(raw.get("value", "")),
+        str(raw.get("fitted", "")),
+        name,
+    )
+
+
+def _number(raw: Any, key: keys.Key, path: tuple) -> float:
+    """The number in SI units. Raises Fault: out of range."""
+    if key.dimension in keys.PLAIN:
+        if not math.isfinite(raw):
+            raise Fault(path, f"{raw} is out of range", "write a finite number")
+        return int(raw) if key.dimension == keys.COUNT else float(raw)
+    try:
+        number = quantities.parse(raw, key.dimension)
+    except ValueError as error:
+        raise Fault(path, str(error), f"write for example {quantities.EXAMPLES[key.dimension]}") from error
+    least, most = quantities.RANGES[key.dimension]
+    if not least <= number <= most:
+        cause = f'"{raw}" is out of range'
+        raise Fault(path, cause, f"{key.dimension} are from {least:g} to {most:g} in SI units")
+    return number

@@ -10,7 +10,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models.machine import Bitstream
 from fabricmark.systems import files
 from fabricmark.systems.build import System
-from fabricmark.systems.sourced_value import SourcedValue
+from fabricmark.systems.files import SourcedValue
 
 Sourced = Mapping[str, SourcedValue]
 BOARD, NETWORK, BITSTREAM, DEVICES = "board", "network", "bitstream", "devices"

@@ -10,7 +10,7 @@ from functools import cache
 from fabricmark.base import keys, quantities
 from fabricmark.systems import build, catalogue, files
 from fabricmark.systems.changes import BITSTREAM, BOARD, DEVICES
-from fabricmark.systems.sourced_value import SourcedValue
+from fabricmark.systems.files import SourcedValue
 
 TIMES = 4  # as much as the most, or as little as the least, is said to be beyond all that ships
 BANDWIDTH = ("memory.banks", "memory.bank_bandwidth")
