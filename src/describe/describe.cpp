@@ -79,6 +79,7 @@ Json costs_json(const std::vector<LoopSpec>& loops) {
     const LoopTime time = time_of(loop);
     costs.push_back({{"meaning", loop.meaning},
                      {"phase", loop.phase},
+                     {"repeat", time.repeat},
                      {"cycles", time.cycles},
                      {"memory", time.memory},
                      {"seconds", time.seconds},

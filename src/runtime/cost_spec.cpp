@@ -17,14 +17,15 @@ namespace {
 
 LoopSpec read_loop(const TomlReader& reader, const toml::table& table, const std::string& where) {
   reader.only(table,
-              {"meaning", "phase", "trips", "interval", "depth", "memory_bytes", "memory_cycles", "waits",
-               "efficiency"},
+              {"meaning", "phase", "repeat", "trips", "interval", "depth", "memory_bytes", "memory_cycles",
+               "waits", "efficiency"},
               where);
   const auto formula = [&](const char* key) {
     return table.contains(key) ? reader.text(table, key, where) : std::string();
   };
   LoopSpec loop{.meaning = formula("meaning"),
                 .phase = table.contains("phase") ? formula("phase") : "kernel",
+                .repeat = formula("repeat"),
                 .trips = formula("trips"),
                 .interval = formula("interval"),
                 .depth = formula("depth"),
@@ -56,7 +57,8 @@ LoopSpec read_loop(const TomlReader& reader, const toml::table& table, const std
 
 std::vector<std::pair<std::string, std::string>> LoopSpec::formulas() const {
   std::vector<std::pair<std::string, std::string>> found;
-  for (const auto& [key, text] : {std::pair{"trips", &trips},
+  for (const auto& [key, text] : {std::pair{"repeat", &repeat},
+                                  {"trips", &trips},
                                   {"interval", &interval},
                                   {"depth", &depth},
                                   {"memory_bytes", &memory_bytes},
@@ -87,10 +89,15 @@ LoopTime time_of(const LoopSpec& loop) {
   for (std::string* sum : {&time.cycles, &time.memory}) {
     if (sum->empty()) *sum = "0";
   }
-  time.seconds = "max(cycles, memory)";
+  // Neither is below zero.
+  time.seconds = time.memory == "0" ? "cycles" : time.cycles == "0" ? "memory" : "max(cycles, memory)";
   if (!loop.efficiency.empty()) {
     time.seconds += " / " + loop.efficiency;
     time.system.emplace(loop.efficiency, "1");
+  }
+  if (!loop.repeat.empty()) {
+    time.repeat = loop.repeat;
+    time.seconds += fmt::format(" * ({})", loop.repeat);
   }
   return time;
 }

@@ -20,9 +20,11 @@ std::vector<std::string> cost_names(const KernelSpec& spec, const VariantSpec& v
                                     const std::string& entry);
 
 /// The time of a loop in seconds, as formulas: `cycles`, of the kernel, and `memory`, of its accesses, go on
-/// side by side; `seconds` names these two. Beside the above they name values of a system. Whoever wants the
-/// time of a kernel evaluates these: programs here, the models of python/ with arrays for numbers.
+/// side by side, `repeat` times; `seconds`, of all of them, names these two. Beside the above they name
+/// values of a system. Whoever wants the time of a kernel evaluates these: programs here, the models of
+/// python/ with arrays for numbers.
 struct LoopTime {
+  std::string repeat = "1";
   std::string cycles;
   std::string memory;
   std::string seconds;

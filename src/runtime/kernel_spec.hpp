@@ -50,13 +50,15 @@ struct ArgumentSpec {
   std::string buffers{};  ///< a formula of how many there are, one for each replica or part; empty: one
 };
 
-/// A loop of a kernel, of those that run one after the other. It takes the longer of its cycles, which are
-/// interval * trips + depth, and of what it does with the memory: bytes at the rate of a bank, cycles of the
-/// memory's clock, and so many times each of the system's `waits`. All are formulas (base/expression.hpp) of
-/// the arguments and parameters; an empty one is zero, an empty interval one.
+/// A loop of a kernel, of those that run one after the other. `repeat` times it takes the longer of its
+/// cycles, which are interval * trips + depth, and of what it does with the memory: bytes at the rate of a
+/// bank, cycles of the memory's clock, and so many times each of the system's `waits`. All are formulas
+/// (base/expression.hpp) of the arguments and parameters; an empty one is zero, an empty interval or repeat
+/// one.
 struct LoopSpec {
   std::string meaning;
   std::string phase;  ///< of a run, as reports name it; several loops may be one
+  std::string repeat;
   std::string trips;
   std::string interval;
   std::string depth;

@@ -96,8 +96,8 @@ void Quantities::write_out(KernelSpec& spec) const {
     for (auto& [unused, arguments] : variant.arguments) std::ranges::for_each(arguments, in_argument);
     for (auto& [unused, loops] : variant.costs) {
       for (LoopSpec& loop : loops) {
-        for (std::string* text :
-             {&loop.trips, &loop.interval, &loop.depth, &loop.memory_bytes, &loop.memory_cycles})
+        for (std::string* text : {&loop.repeat, &loop.trips, &loop.interval, &loop.depth, &loop.memory_bytes,
+                                  &loop.memory_cycles})
           *text = written_out(*text);
         for (auto& [wait, text] : loop.waits) text = written_out(text);
       }

@@ -86,12 +86,14 @@ def test_the_time_of_kernels():
     costs = kernels.costs("gemm")
     load, multiply, add = costs["base"]["multiply"]
     assert [one.phase for one in (load, multiply, add)] == ["load", "multiply", "add to C"]
-    assert multiply.cycles == "(block_rows * blocks^2 * (block_size / gemm_size)^3) / kernel_hz"
+    assert multiply.cycles == "((block_size / gemm_size)^3) / kernel_hz"
+    assert multiply.repeat == "block_rows * blocks^2"
+    assert multiply.seconds == "cycles * (block_rows * blocks^2)"
     assert multiply.memory == load.cycles == add.cycles == "0"
     assert load.memory.endswith(" / memory_hz") and load.system == {"memory_hz": "kernel_hz"}
     assert costs["throughput"] == {}
     (loop,) = kernels.costs("fft")["base"]["fft"]
-    assert loop.seconds == "max(cycles, memory) / pipeline_efficiency"
+    assert loop.seconds == f"max(cycles, memory) / pipeline_efficiency * ({loop.repeat})"
     assert loop.system == {"bank_bytes_per_second": "", "kernel_hz": "", "pipeline_efficiency": "1"}
 
 

@@ -63,7 +63,7 @@ def test_predictions_have_no_formulas_of_their_own(benchmark, tmp_path, monkeypa
 
 
 def loop(**formulas):
-    usual = {"cycles": "0", "memory": "0", "seconds": "max(cycles, memory)"}
+    usual = {"repeat": "1", "cycles": "0", "memory": "0", "seconds": "max(cycles, memory)"}
     return LoopTime("", "kernel", system={"kernel_hz": "", "memory_hz": "kernel_hz"}, **{**usual, **formulas})
 
 
@@ -93,6 +93,26 @@ def test_arrays_and_whose_time_it_is(monkeypatch):
     found = time_of(monkeypatch, loops, values, data_type="double")
     assert found.seconds * 300e6 == pytest.approx([2 + 8, 2 + 16, 3 + 24])
     assert found.of_kernel * 300e6 == pytest.approx([0, 2, 3])
+
+
+def test_a_loop_that_follows_itself(monkeypatch):
+    longest = "max(cycles, memory) * n"
+    loops = [loop(repeat="n", cycles="n / kernel_hz", memory="2 / memory_hz", seconds=longest)]
+    found = time_of(monkeypatch, loops, {"n": np.array([1, 2, 3])})
+    (one,) = found.loops
+    assert one.cycles * 300e6 == pytest.approx([1, 4, 9])
+    assert one.memory * 300e6 == pytest.approx([2, 4, 6])
+    assert found.seconds * 300e6 == pytest.approx([2, 4, 9])
+
+
+def test_sums_leave_what_they_add_as_it_was():
+    values = [np.array([[1.0], [2.0]]), 1.0, np.array([10.0, 20.0]), 5.0]
+    kept = [np.array(one) for one in values]
+    assert _kernel_time.total(*values).tolist() == [[17, 27], [18, 28]]
+    assert _kernel_time.per_second(34.0, *values)[0, 0] == 2
+    assert _kernel_time.per_second(np.ones((3, 1, 1)), *values).shape == (3, 2, 2)
+    assert _kernel_time.per_second(2.0, values[2]).tolist() == [0.2, 0.1]
+    assert all(np.array_equal(one, before) for one, before in zip(values, kept, strict=True))
 
 
 def test_texts_are_asked_for_their_values(monkeypatch):

@@ -71,12 +71,14 @@ class Parameter:
 class LoopTime:
     """The time of a kernel's loop in seconds, as formulas (docs/charging.md).
 
-    `cycles` and `memory` go on side by side, and `seconds` names these two. `system`: values of a system that
+    `cycles` and `memory` go on side by side, `repeat` times, and `seconds` of all of them names these two.
+    `system`: values of a system that
     they name beside arguments and parameters; that where it has none: a number or another name, or "".
     """
 
     meaning: str
     phase: str
+    repeat: str
     cycles: str
     memory: str
     seconds: str

@@ -29,7 +29,7 @@ OF_BITSTREAM = {
     for name, key in keys.BITSTREAM.items()
     if key.symbol and not name.startswith(keys.MEASURED) and key.symbol not in OF_BOARD
 }
-STEPS = ("cycles", "memory", "seconds")  # of a loop, each of which may name those before it
+STEPS = ("repeat", "cycles", "memory", "seconds")  # of a loop; the last one names those two before it
 _NO_NAME = re.compile(r"[^A-Za-z0-9]")  # of a value, what is _ in `form_is_four_step`
 _FUNCTIONS: dict[str, object] = {
     "__builtins__": {},
@@ -42,12 +42,27 @@ _FUNCTIONS: dict[str, object] = {
 
 @dataclass(frozen=True)
 class Spent:
-    """Time of one loop [s]. `cycles`: of the kernel, and `memory`, alone: they go on side by side."""
+    """Time of one loop [s]: `repeat` times the longer of `once`, what kernel and memory take alone."""
 
     phase: str
-    cycles: Any
-    memory: Any
+    repeat: Any
+    once: tuple[Any, Any]
     seconds: Any
+
+    @property
+    def cycles(self) -> Any:
+        """What the kernel alone would take."""
+        return self.repeat * self.once[0]
+
+    @property
+    def memory(self) -> Any:
+        """What its memory alone would take, which goes on side by side."""
+        return self.repeat * self.once[1]
+
+    @property
+    def is_of_kernel(self) -> Any:
+        """Whether the loop waits for the kernel rather than for the memory."""
+        return np.asarray(self.once[0]) >= self.once[1]
 
 
 @dataclass(frozen=True)
@@ -59,12 +74,17 @@ class KernelTime:
     @property
     def seconds(self) -> Any:
         """All of it."""
-        return sum(one.seconds for one in self.loops)
+        return total(*self.times)
+
+    @property
+    def times(self) -> list:
+        """Of each loop [s]."""
+        return [one.seconds for one in self.loops]
 
     @property
     def of_kernel(self) -> Any:
         """That of the loops which wait for the kernel rather than for the memory."""
-        return sum(np.where(np.asarray(one.cycles) >= one.memory, one.seconds, 0.0) for one in self.loops)
+        return total(*(np.where(one.is_of_kernel, one.seconds, 0.0) for one in self.loops))
 
     def phases(self) -> dict[str, float]:
         """Times by the names of phases."""
@@ -72,6 +92,27 @@ class KernelTime:
         for one in self.loops:
             found[one.phase] = found.get(one.phase, 0.0) + float(one.seconds)
         return {name: seconds for name, seconds in found.items() if seconds}
+
+
+def total(*times: Any) -> Any:
+    """The sum of numbers and arrays, from left to right."""
+    found = times[0] if len(times) == 1 else times[0] + times[1]
+    for one in times[2:]:
+        found = _within(found, np.add, found, one)
+    return found
+
+
+def per_second(work: Any, *times: Any) -> Any:
+    """Work by the sum of the times."""
+    seconds = total(*times)
+    return work / seconds if len(times) == 1 else _within(seconds, np.divide, work, seconds)
+
+
+def _within(own: Any, operation: np.ufunc, *values: Any) -> Any:
+    """The result in an array of ours, where it fits: on a grid to get memory takes as long as to compute."""
+    shape = np.shape(own)
+    fits = shape and np.broadcast_shapes(*map(np.shape, values)) == shape
+    return operation(*values, out=own) if fits else operation(*values)
 
 
 def kernel_time(
@@ -154,7 +195,8 @@ def _spent(loop: LoopTime, values: _Values, named: dict[str, object]) -> Spent:
             if name not in named:
                 named[name] = values.of(name.removeprefix("v_"), loop)
         named["v_" + step] = eval(code, _FUNCTIONS, named)
-    return Spent(loop.phase, *(named["v_" + step] for step in STEPS))
+    repeat, *once, seconds = (named["v_" + step] for step in STEPS)
+    return Spent(loop.phase, repeat, (once[0], once[1]), seconds)
 
 
 @cache

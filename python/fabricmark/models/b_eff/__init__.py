@@ -36,6 +36,7 @@ from fabricmark.models._host_path import (
     measured_steps,
     ways,
 )
+from fabricmark.models._kernel_time import total
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._roofline import KERNEL
 from fabricmark.models._types import ELEMENT_BYTES
@@ -310,9 +311,9 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     sizes = np.array(message_sizes(parameters), dtype=float)
     kernels = (one[..., np.newaxis] if isinstance(one, np.ndarray) else one for one in kernels_of(parameters))
     one, wired = _network.with_axis(board), _network.with_axis(network)
-    seconds = sum(_network.ring_seconds(sizes, one, wired, parameters["transport"], *kernels))
-    rates = DIRECTIONS * np.asarray(ranks)[..., np.newaxis] * sizes / seconds
-    return np.mean(rates, axis=-1) / 1e9
+    seconds = total(*_network.ring_seconds(sizes, one, wired, parameters["transport"], *kernels))
+    rates = DIRECTIONS * np.asarray(ranks)[..., np.newaxis] * sizes / 1e9 / seconds
+    return np.mean(rates, axis=-1)
 
 
 def table_elements(parameters: Mapping, points: Mapping) -> int:

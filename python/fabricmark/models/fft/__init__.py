@@ -17,7 +17,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _roofline, _transfers
-from fabricmark.models._kernel_time import KernelTime, kernel_time
+from fabricmark.models._kernel_time import KernelTime, kernel_time, per_second
 from fabricmark.models._measured import Run
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
@@ -68,7 +68,7 @@ def fpga_seconds(parameters: Mapping, board: Board, ranks, bitstream=None) -> tu
 def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstream=None):
     """GFLOP/s of batched transforms on FPGAs; parameters, ranks and fields of the board may be arrays."""
     work, launch, time = fpga_seconds(parameters, board, ranks, bitstream)
-    return work / (launch + time.seconds) * board.devices / 1e9
+    return per_second(work * board.devices / 1e9, launch, *time.times)
 
 
 def fpga_predictions(parameters: Mapping, board: Board, ranks: int, bitstream=None) -> list[Prediction]:

@@ -15,7 +15,7 @@ from math import ceil
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _roofline, _transfers
-from fabricmark.models._kernel_time import KernelTime, kernel_time, quantity
+from fabricmark.models._kernel_time import KernelTime, kernel_time, per_second, quantity
 from fabricmark.models._measured import Run, several_sizes
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
@@ -83,7 +83,7 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     """GFLOP/s on FPGAs; parameters, ranks and fields of the board may be arrays."""
     here = np.ceil(ranks / board.devices)
     launch, time = fpga_seconds(parameters, board)
-    return flops(parameters["size"]) * here / (launch + time.seconds) * board.devices / 1e9
+    return per_second(flops(parameters["size"]) * here * board.devices / 1e9, launch, *time.times)
 
 
 def fpga_prediction(parameters: Mapping, board: Board, ranks: int) -> Prediction:

@@ -32,7 +32,7 @@ from fabricmark.models import (
     _roofline,
     _transfers,
 )
-from fabricmark.models._kernel_time import KernelTime, kernel_time
+from fabricmark.models._kernel_time import KernelTime, kernel_time, total
 from fabricmark.models._limits import TRIAD
 from fabricmark.models._measured import Run, efficiency, smaller_sizes
 from fabricmark.models._types import ELEMENT_BYTES
@@ -77,8 +77,9 @@ class Times:
         """Of the whole; None where a part is unknown."""
         if self.exchange is None or self.kernels is None:
             return None
-        both = np.maximum(self.exchange, self.kernels) if self.together else self.exchange + self.kernels
-        return self.start + both
+        if self.together:
+            return self.start + np.maximum(self.exchange, self.kernels)
+        return total(self.start, self.exchange, self.kernels)
 
 
 def channels_bytes_per_second(parameters: Mapping, board: Board, network: Network):
@@ -133,8 +134,8 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     matrix = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]]
     if network is None:
         found = undescribed_times(parameters, board, ranks)
-        return matrix / found.total / 1e9
-    return matrix / described_times(parameters, board, ranks, network, bitstream).total / 1e9
+        return matrix / 1e9 / found.total
+    return matrix / 1e9 / described_times(parameters, board, ranks, network, bitstream).total
 
 
 def transfer_seconds(part_bytes, board: Board):

@@ -7,6 +7,7 @@ be arrays.
 """
 
 from collections.abc import Mapping
+from functools import reduce
 
 import numpy as np
 
@@ -24,7 +25,7 @@ def headline(parameters: Mapping, board: Board, ranks, *, network: Network, bits
     """GB/s of the transposition: bytes of one matrix over the time."""
     matrix = np.asarray(parameters["size"], dtype=float) ** 2 * ELEMENT_BYTES[parameters["data_type"]]
     times = bounds(parameters, board, ranks, network, bitstream)
-    return matrix / np.maximum.reduce(np.broadcast_arrays(*times.values())) / 1e9
+    return matrix / 1e9 / reduce(np.maximum, times.values())
 
 
 def bottleneck(parameters: Mapping, board: Board, ranks: int, *, network: Network, bitstream=None) -> str:
@@ -37,7 +38,8 @@ def bottleneck(parameters: Mapping, board: Board, ranks: int, *, network: Networ
 
 def waits_for(time: KernelTime) -> str:
     """What the additions wait for."""
-    return _roofline.KERNEL if np.all(time.of_kernel == time.seconds) else _roofline.MEMORY
+    is_of_kernel = all(np.all(one.is_of_kernel) for one in time.loops)
+    return _roofline.KERNEL if is_of_kernel else _roofline.MEMORY
 
 
 def bounds(

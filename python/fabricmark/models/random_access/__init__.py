@@ -26,7 +26,7 @@ from statistics import median
 import numpy as np
 
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _measured, _roofline, _transfers
-from fabricmark.models._kernel_time import kernel_time
+from fabricmark.models._kernel_time import kernel_time, per_second
 from fabricmark.models.machine import Bitstream, measured_of
 
 AXES = {"operation": "update"}
@@ -91,7 +91,7 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     """GUOP/s of all FPGAs; parameters, ranks and fields of the board may be arrays."""
     run = run_of(parameters, board, ranks)
     launch, time = fpga_seconds(parameters, board, ranks, bitstream)
-    return run.tables * run.numbers / (launch + time.seconds) / 1e9
+    return per_second(run.tables * run.numbers / 1e9, launch, *time.times)
 
 
 def fpga_prediction(parameters: Mapping, board: Board, ranks: int, bitstream=None) -> Prediction:

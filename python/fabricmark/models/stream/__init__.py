@@ -26,7 +26,7 @@ import numpy as np
 
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _measured, _roofline, _transfers
-from fabricmark.models._kernel_time import KernelTime, kernel_time
+from fabricmark.models._kernel_time import KernelTime, kernel_time, per_second, total
 from fabricmark.models._missing import MissingValue
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream, measured_of
@@ -90,7 +90,7 @@ def fpga_seconds(operation: str, elements, parameters: Mapping, board: Board, bi
         single = single_pipeline_seconds(elements, operation, parameters, board)
         moving = np.where(is_single_pipeline(parameters, board), single, np.maximum(moving, single))
     starting = parameters["replications"] * board["host.launch_latency"]
-    launch = starting + sum(other.seconds for other in others)
+    launch = total(starting, *(other.seconds for other in others))
     return launch, moving, loop
 
 
@@ -116,7 +116,7 @@ def headline(parameters: Mapping, board: Board, ranks, *, network=None, bitstrea
     elements = parameters["size"] * np.ceil(ranks / board.devices)
     moved = elements * sum(STREAMS["triad"]) * ELEMENT_BYTES[parameters["data_type"]]
     launch, moving, _ = fpga_seconds("triad", elements, parameters, board, bitstream)
-    return moved / (launch + moving) * board.devices / 1e9
+    return per_second(moved * board.devices / 1e9, launch, moving)
 
 
 def processor_rate(parameters: Mapping, board: Board, workers: int) -> tuple[float, str] | None:
