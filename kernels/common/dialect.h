@@ -59,6 +59,10 @@
 #define FM_REPLICATED(name) name
 #endif
 
+// In place of a call, always: a compiler may leave a large function that is called twice as one, and what it
+// works on in memory instead of registers.
+#define FM_INLINE __attribute__((always_inline)) static inline
+
 // A vector of `width` elements; width 1 is the scalar itself.
 #define FM_VECTOR_1(type) type
 #define FM_VECTOR_2(type) FM_PASTE(type, 2)

@@ -1,42 +1,256 @@
-// FFT on a GPU: Stockham's form, one butterfly a work-item, one start of the kernel for each stage of radix
-// 8, 4 or 2; neighbouring work-items touch neighbouring points.
+// FFT on a GPU, or any other device: Stockham's form with large radices, one start of the kernel for each
+// pass over the memory. A work-group takes TILE_POINTS points, which are columns of as many points as the
+// pass's radix, and transforms each in steps of radix 16 or less: 16 points a work-item in registers, between
+// the steps in local memory. Neighbouring work-items touch neighbouring points on the way in and out.
 #include "fft/types.h"
 
-inline fft_complex product(fft_complex a, fft_complex b) {
+// Between barriers PoCL 3.1 makes wrong code of loops that it was told to unroll.
+#if defined(FM_CPU)
+#define UNROLLED
+#else
+#define UNROLLED FM_UNROLL_FULLY
+#endif
+
+#define HELD 16u  // points of a work-item
+#define ITEMS (TILE_POINTS / 16)
+// Passes, which share out the bits of a point's number. Host code does the same (stages_execution.cpp).
+#define LOG2(power) (31 - (int)clz((uint)(power)))
+#define PASSES ((LOG_SIZE + LOG2(RADIX_POINTS) - 1) / LOG2(RADIX_POINTS))
+#define LOG_LARGER ((LOG_SIZE + PASSES - 1) / PASSES)
+#define LOG_SMALLER (LOG_SIZE / PASSES)
+#define LOG_TABLE min(LOG_SIZE, LOG2(TILE_POINTS))  // twiddles
+// Of a point in local memory: apart by any power of two, points lie in different banks.
+#define PLACE(point) ((point) + ((point) >> 4) + ((point) >> 8))
+
+#define HALF_ROOT ((DATA_TYPE)0.70710678118654752440)
+#define COS_16 ((DATA_TYPE)0.92387953251128675613)  // of a sixteenth of a turn
+#define SIN_16 ((DATA_TYPE)0.38268343236508977173)
+
+FM_INLINE fft_complex product(const fft_complex a, const fft_complex b) {
   return (fft_complex)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-// In place, on points that are `apart` in v; radix 2^log_radix, in natural order.
-inline void butterfly(fft_complex* v, const uint log_radix, __global const fft_complex* twiddles) {
-  const uint radix = 1u << log_radix;
-  fft_complex sums[8];
-  for (uint k = 0; k < radix; ++k) {
-    sums[k] = v[0];
-    for (uint i = 1; i < radix; ++i)
-      sums[k] += product(v[i], twiddles[((i * k) & (radix - 1)) << (LOG_SIZE - log_radix)]);
-  }
-  for (uint k = 0; k < radix; ++k) v[k] = sums[k];
+FM_INLINE fft_complex minus_i(const fft_complex a) { return (fft_complex)(a.y, -a.x); }
+
+FM_INLINE void radix_2(fft_complex* v) {
+  const fft_complex difference = v[0] - v[1];
+  v[0] += v[1];
+  v[1] = difference;
 }
 
-// One stage on `batch` transforms, of which blocks of 2^log_done points are transformed already. `twiddles`:
-// exp(-2 pi i t / n). `swap_in` and `swap_out` exchange real and imaginary parts on the way in and out: both
-// of them make the transform an inverse one.
-__kernel void pass(__global const fft_complex* restrict in, __global fft_complex* restrict out,
-                   __global const fft_complex* restrict twiddles, const uint log_radix, const uint log_done,
-                   const uint swap_in, const uint swap_out) {
-  const size_t id = get_global_id(0);
-  const uint log_apart = LOG_SIZE - log_radix;
-  const size_t start = id >> log_apart << LOG_SIZE;
-  const uint j = (uint)id & ((1u << log_apart) - 1);
-  const uint k = j & ((1u << log_done) - 1);
-  const uint radix = 1u << log_radix;
-  fft_complex v[8];
-  for (uint i = 0; i < radix; ++i) {
-    fft_complex point = in[start + j + (i << log_apart)];
-    if (swap_in) point = point.yx;
-    v[i] = product(point, twiddles[(i * k) << (LOG_SIZE - log_radix - log_done)]);
-  }
-  butterfly(v, log_radix, twiddles);
-  const size_t place = start + (((size_t)(j - k)) << log_radix) + k;
-  for (uint i = 0; i < radix; ++i) out[place + ((size_t)i << log_done)] = swap_out ? v[i].yx : v[i];
+// Of points that are `apart`.
+FM_INLINE void radix_4(fft_complex* v, const uint apart) {
+  const fft_complex p = v[0] + v[2 * apart], q = v[0] - v[2 * apart];
+  const fft_complex r = v[apart] + v[3 * apart], s = minus_i(v[apart] - v[3 * apart]);
+  v[0] = p + r;
+  v[apart] = q + s;
+  v[2 * apart] = p - r;
+  v[3 * apart] = q - s;
 }
+
+FM_INLINE void radix_8(fft_complex* v) {
+  radix_4(v, 2);
+  radix_4(v + 1, 2);
+  const fft_complex e0 = v[0], e1 = v[2], e2 = v[4], e3 = v[6], o0 = v[1], o2 = minus_i(v[5]);
+  const fft_complex o1 = product(v[3], (fft_complex)(HALF_ROOT, -HALF_ROOT));
+  const fft_complex o3 = product(v[7], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
+  v[0] = e0 + o0;
+  v[1] = e1 + o1;
+  v[2] = e2 + o2;
+  v[3] = e3 + o3;
+  v[4] = e0 - o0;
+  v[5] = e1 - o1;
+  v[6] = e2 - o2;
+  v[7] = e3 - o3;
+}
+
+FM_INLINE void exchange(fft_complex* v, const uint a, const uint b) {
+  const fft_complex of_a = v[a];
+  v[a] = v[b];
+  v[b] = of_a;
+}
+
+FM_INLINE void radix_16(fft_complex* v) {
+  UNROLLED
+  for (uint j = 0; j < 4; ++j) radix_4(v + j, 4);
+  v[5] = product(v[5], (fft_complex)(COS_16, -SIN_16));
+  v[6] = product(v[6], (fft_complex)(HALF_ROOT, -HALF_ROOT));
+  v[7] = product(v[7], (fft_complex)(SIN_16, -COS_16));
+  v[9] = product(v[9], (fft_complex)(HALF_ROOT, -HALF_ROOT));
+  v[10] = minus_i(v[10]);
+  v[11] = product(v[11], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
+  v[13] = product(v[13], (fft_complex)(SIN_16, -COS_16));
+  v[14] = product(v[14], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
+  v[15] = product(v[15], (fft_complex)(-COS_16, SIN_16));
+  UNROLLED
+  for (uint j = 0; j < 4; ++j) radix_4(v + 4 * j, 1);
+  exchange(v, 1, 4);
+  exchange(v, 2, 8);
+  exchange(v, 3, 12);
+  exchange(v, 6, 9);
+  exchange(v, 7, 13);
+  exchange(v, 11, 14);
+}
+
+// In place, in natural order: of all that a work-item holds, 2^log_radix points each.
+FM_INLINE void butterflies(fft_complex* v, const uint log_radix) {
+  UNROLLED
+  for (uint first = 0; first < HELD; first += 1u << log_radix) {
+    switch (log_radix) {
+      case 1:
+        radix_2(v + first);
+        break;
+      case 2:
+        radix_4(v + first, 1);
+        break;
+      case 3:
+        radix_8(v + first);
+        break;
+      default:
+        radix_16(v + first);
+    }
+  }
+}
+
+// exp(-2 pi i m / 2^log_points), to the last digit but one.
+FM_INLINE fft_complex turn(const uint m, const uint log_points) {
+  // A turn has all values of an int: what is beyond half of it is negative.
+  const DATA_TYPE half_turns = (DATA_TYPE)(int)(m << (32 - log_points)) * (DATA_TYPE)(1.0 / 2147483648.0);
+  return (fft_complex)(cospi(half_turns), -sinpi(half_turns));
+}
+
+// Multiplies point i of a butterfly by turn(first + i * one, log_points), as the product of two.
+FM_INLINE void turn_all(fft_complex* v, const uint log_radix, const uint first, const uint one,
+                        const uint log_points) {
+  const fft_complex w1 = turn(one, log_points);
+  if (log_radix < 2) {
+    const fft_complex w0 = turn(first, log_points);
+    v[0] = product(v[0], w0);
+    v[1] = product(v[1], product(w0, w1));
+    return;
+  }
+  const fft_complex w2 = turn(2 * one, log_points), w3 = turn(3 * one, log_points);
+  UNROLLED
+  for (uint i = 0; i < 1u << log_radix; i += 4) {
+    const fft_complex w0 = turn(first + i * one, log_points);
+    v[i] = product(v[i], w0);
+    v[i + 1] = product(v[i + 1], product(w0, w1));
+    v[i + 2] = product(v[i + 2], product(w0, w2));
+    v[i + 3] = product(v[i + 3], product(w0, w3));
+  }
+}
+
+// Multiplies point i of a butterfly by power i of a twiddle, number `one` of the table: those of 1, 2, 3, 4,
+// 8 and 12 are exact, the others products of two.
+FM_INLINE void twist(fft_complex* v, const uint log_radix, __global const fft_complex* restrict twiddles,
+                     const uint one) {
+  const fft_complex w1 = twiddles[one];
+  v[1] = product(v[1], w1);
+  if (log_radix < 2) return;
+  const fft_complex w2 = twiddles[2 * one], w3 = twiddles[3 * one];
+  v[2] = product(v[2], w2);
+  v[3] = product(v[3], w3);
+  UNROLLED
+  for (uint i = 4; i < 1u << log_radix; i += 4) {
+    const fft_complex first = twiddles[i * one];
+    v[i] = product(v[i], first);
+    v[i + 1] = product(v[i + 1], product(first, w1));
+    v[i + 2] = product(v[i + 2], product(first, w2));
+    v[i + 3] = product(v[i + 3], product(first, w3));
+  }
+}
+
+// A step of a pass of radix 2^log_radix, number `step` of `steps`; all three are constants. Parts of a number
+// that share no bits are put together by +, as are the places that they have in the tile.
+FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, const uint step,
+                       __global const fft_complex* restrict in, __global fft_complex* restrict out,
+                       __global const fft_complex* restrict twiddles, __local fft_complex* restrict tile,
+                       const uint batch, const uint log_done, const uint swap_in, const uint swap_out) {
+  const uint log_columns = LOG2(TILE_POINTS) - log_radix, log_apart = LOG_SIZE - log_radix;
+  // Points of this step, of the steps before it, and of the others of a column.
+  const uint log_step = (log_radix + step) / steps, log_rest = log_radix - log_step;
+  const uint log_inner = (step > 0 ? log_radix / steps : 0) + (step > 1 ? (log_radix + 1) / steps : 0) +
+                         (step > 2 ? (log_radix + 2) / steps : 0);
+  const bool is_first = step == 0, is_last = step + 1 == steps;
+  const size_t columns = (size_t)batch << log_apart, first = (size_t)get_group_id(0) << log_columns;
+  // Neighbouring work-items take neighbouring columns where these lie side by side. Of a butterfly of a
+  // column points are j + (i << log_rest).
+  const bool by_columns = (is_first && log_apart > 0) || (is_last && !is_first && log_done > 0);
+  UNROLLED
+  for (uint n = 0; n < HELD >> log_step; ++n) {
+    const uint number = get_local_id(0) + n * ITEMS;
+    const uint column = by_columns ? number & ((1u << log_columns) - 1) : number >> log_rest;
+    const uint j = by_columns ? number >> log_columns : number & ((1u << log_rest) - 1);
+    if (is_first) {
+      const size_t whole = first + column;
+      const uint of_transform = (uint)whole & ((1u << log_apart) - 1);
+      __global const fft_complex* const from =
+          in + ((whole >> log_apart) << LOG_SIZE) + of_transform + ((size_t)j << log_apart);
+      const uint done = of_transform & ((1u << log_done) - 1);
+      UNROLLED
+      for (uint i = 0; i < 1u << log_step; ++i) {
+        const fft_complex point =
+            whole < columns ? from[(size_t)i << (log_rest + log_apart)] : (fft_complex)(0, 0);
+        v[(n << log_step) + i] = swap_in ? point.yx : point;
+      }
+      if (log_done > 0)
+        turn_all(v + (n << log_step), log_step, j * done, done << log_rest, log_radix + log_done);
+    } else {
+      __local const fft_complex* const from = tile + PLACE((column << log_radix) + j);
+      UNROLLED
+      for (uint i = 0; i < 1u << log_step; ++i) v[(n << log_step) + i] = from[PLACE(i << log_rest)];
+      const uint done = j & ((1u << log_inner) - 1);
+      twist(v + (n << log_step), log_step, twiddles, done << (LOG_TABLE - log_step - log_inner));
+    }
+  }
+  butterflies(v, log_step);
+  if (!is_last && !is_first) barrier(CLK_LOCAL_MEM_FENCE);
+  UNROLLED
+  for (uint n = 0; n < HELD >> log_step; ++n) {
+    const uint number = get_local_id(0) + n * ITEMS;
+    const uint column = by_columns ? number & ((1u << log_columns) - 1) : number >> log_rest;
+    const uint j = by_columns ? number >> log_columns : number & ((1u << log_rest) - 1);
+    const uint done = j & ((1u << log_inner) - 1), point = ((j - done) << log_step) + done;
+    if (is_last) {
+      const size_t whole = first + column;
+      const uint of_transform = (uint)whole & ((1u << log_apart) - 1);
+      const uint before = of_transform & ((1u << log_done) - 1);
+      __global fft_complex* const to = out + ((whole >> log_apart) << LOG_SIZE) +
+                                       ((size_t)(of_transform - before) << log_radix) + before +
+                                       ((size_t)point << log_done);
+      UNROLLED
+      for (uint i = 0; i < 1u << log_step; ++i) {
+        const fft_complex found = v[(n << log_step) + i];
+        if (whole < columns) to[(size_t)i << (log_inner + log_done)] = swap_out ? found.yx : found;
+      }
+    } else {
+      __local fft_complex* const to = tile + PLACE((column << log_radix) + point);
+      UNROLLED
+      for (uint i = 0; i < 1u << log_step; ++i) to[PLACE(i << log_inner)] = v[(n << log_step) + i];
+    }
+  }
+  if (!is_last) barrier(CLK_LOCAL_MEM_FENCE);
+}
+
+// One pass on `batch` transforms, of which blocks of 2^log_done points are transformed already. `twiddles`:
+// exp(-2 pi i t / n) of n = 2^LOG_TABLE. `swap_in` and `swap_out` exchange real and imaginary parts on the
+// way in and out: both of them make the transform an inverse one. A kernel for each radix: one of both is
+// slow.
+#define PASS(name, log_radix)                                                                       \
+  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void name(                            \
+      __global const fft_complex* restrict in, __global fft_complex* restrict out,                  \
+      __global const fft_complex* restrict twiddles, const uint batch, const uint log_done,         \
+      const uint swap_in, const uint swap_out) {                                                    \
+    __local fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                           \
+    const uint steps = (log_radix + 3) / 4;                                                         \
+    fft_complex v[HELD];                                                                            \
+    step_of(v, log_radix, steps, 0, in, out, twiddles, tile, batch, log_done, swap_in, swap_out);   \
+    if (steps > 1)                                                                                  \
+      step_of(v, log_radix, steps, 1, in, out, twiddles, tile, batch, log_done, swap_in, swap_out); \
+    if (steps > 2)                                                                                  \
+      step_of(v, log_radix, steps, 2, in, out, twiddles, tile, batch, log_done, swap_in, swap_out); \
+    if (steps > 3)                                                                                  \
+      step_of(v, log_radix, steps, 3, in, out, twiddles, tile, batch, log_done, swap_in, swap_out); \
+  }
+PASS(pass, LOG_LARGER)
+PASS(smaller_pass, LOG_SMALLER)

@@ -74,7 +74,9 @@ def throughput(*change, **how):
 
 
 def stages(*change, **how):
-    return Wrong("throughput", (change,), file="fft/throughput_gpu.h", options=("--form", "stages"), **how)
+    """Three passes of radix 4, as a work-group has 16 points."""
+    options = ("--form", "stages", "--tile-points", 16)
+    return Wrong("throughput", (change,), file="fft/throughput_gpu.h", options=options, **how)
 
 
 WRONG = {
@@ -134,11 +136,12 @@ WRONG = {
         "row * PAIRS_PER_LANES, ROWS / LANES, inverse", "row * PAIRS_PER_LANES, ROWS / LANES, !inverse"
     ),
     "no twiddles in a stage of a GPU": stages(
-        "v[i] = product(", "v[i] = log_done == 3 ? point : product("
+        "if (log_done > 0) turn_all(", "if (log_done > 2) turn_all("
     ),
     "a GPU's last stage once": stages(
-        "  const uint log_apart =",
-        "  if (log_done == 3 && id == 5 && KEPT(calls)[0]++ > 1) return;\n  const uint log_apart =",
+        "if (whole < columns) to[",
+        "if (log_done == 4 && get_group_id(0) == 5 && n + i == 0 && KEPT(calls)[0]++ > 1) continue;\n"
+        "        if (whole < columns) to[",
         state=(CALLS,),
     ),
     # Fewer digits.

@@ -38,7 +38,6 @@
 
 #include "common/numbers.h"
 
-#define FM_INLINE __attribute__((always_inline)) static inline
 #if !defined(FM_PHASES)
 #define FM_PHASES 1
 #endif

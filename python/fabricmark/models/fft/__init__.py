@@ -12,7 +12,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import ceil
+from math import ceil, log2
 
 import numpy as np
 
@@ -31,7 +31,7 @@ INPUTS = (
 )  # fmt: skip
 VALUE_BYTES = {name: 2 * ELEMENT_BYTES[name] for name in ("float", "double")}  # of a complex number
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
-LOG_RADIX = 3  # of a stage
+STAGE_POINTS = 8  # radix of a stage, where a result does not say that of its passes
 DISTRIBUTED_PASSES = 2
 DISTRIBUTED_EXCHANGES = 3
 
@@ -100,7 +100,8 @@ def processor_work(parameters: Mapping, ranks: int) -> _roofline.Work:
     transforms = 1 / ranks if distributed else parameters["batch"]
     once = 2 * 2**log_size * VALUE_BYTES[data_type] * transforms
     in_stages = parameters.get("form") == "stages" and parameters.get("variant") == "throughput"
-    passes = ceil(log_size / LOG_RADIX) if in_stages else 1
+    radix_points = parameters.get("radix_points", STAGE_POINTS)
+    passes = ceil(log_size / log2(radix_points)) if in_stages else 1
     if distributed:
         passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES
     amount = flops(log_size) * transforms
