@@ -44,6 +44,10 @@ REPOSITORY = HERE.parents[1]
 REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
 DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")
 MESH_TOOL = REAL_PROGRAM.with_name("fabricmark-mesh")
+WITH_SIMGRID = pytest.mark.skipif(
+    not REAL_PROGRAM.with_name("fabricmark-simgrid").exists(),
+    reason="SimGrid is not there (`python3 tools/setup.py --also simgrid`)",
+)
 
 
 # Files that take long for their few tests. Workers take whole files, and one of these begun last would run on

@@ -9,7 +9,7 @@ import subprocess
 from random import Random
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, WITH_SIMGRID
 from fabricmark import systems
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
@@ -205,12 +205,6 @@ def test_a_ring_of_2048_devices_is_played_in_ten_seconds(network):
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
     assert found.about["messages"] == 2048 * 2 * 2047
     assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 2 * 10
-
-
-WITH_SIMGRID = pytest.mark.skipif(
-    not (REPOSITORY / "build" / "release" / "bin" / "fabricmark-simgrid").exists(),
-    reason="SimGrid is not there (`python3 tools/setup.py --also simgrid`)",
-)
 
 
 @WITH_SIMGRID

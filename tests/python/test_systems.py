@@ -15,7 +15,7 @@ SYSTEMS = REPOSITORY / "systems"
 FILES = sorted(SYSTEMS.rglob("*.toml"))
 # How a source names its document, and where in it.
 DOCUMENTS = re.compile(
-    r"(Meyer|Mondigo|Karl|Meyer et al\.|Contini et al\.) 20\d\d, (section|Table|Fig\.|eq\.)"
+    r"(Meyer|Mondigo|Karl|(Meyer|Contini|Al-Fares|Kim) et al\.) 20\d\d, (section|Table|Fig\.|eq\.)"
     r"|AMD (UG|XD)\d+|NVIDIA H200 data sheet|Intel's product table"
     r"|the whole memory counts as one|no switch|one port carries"
 )
@@ -36,7 +36,7 @@ NETWORKS = [
     "accl_tcp_direct", "accl_tcp_switched", "serial_lite_iii", "ethernet_40g_leaf_spine", "omni_path",
     "infiniband", "noctua1_mpi", "accl_rdma_direct", "accl_rdma_switched",
 ]  # fmt: skip
-NAMES = ["arria10_ring", "cygnus", "hacc", "leaf_spine", "noctua1", "noctua2"]
+NAMES = ["arria10_ring", "cygnus", "dragonfly", "fat_tree", "hacc", "leaf_spine", "noctua1", "noctua2"]
 
 
 pytestmark = pytest.mark.usefixtures("of_the_repository")

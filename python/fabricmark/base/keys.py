@@ -208,12 +208,16 @@ MEMORY_KINDS = ("ddr", "hbm", "host")
 INTERLEAVED, BY_KERNEL, BY_HOST = PLACEMENTS = ("interleaved", "kernel", "host")
 KINDS = ("direct", "packet", "host")
 # As the fabric's own reader takes a topology, which also knows what the sizes make (docs/fabric.md).
+_SIZE = "[1-9][0-9]*"
 TOPOLOGY = (
-    r"^(pair|((ring|torus|full-mesh|switch|leaf-spine|fat-tree|dragonfly)(:[0-9]+(x[0-9]+)*)?))(\*[0-9]+)?$"
+    rf"^(pair|(ring|full-mesh|switch)(:{_SIZE})?|torus(:{_SIZE}x{_SIZE})?|fat-tree:([2468]|{_SIZE}[02468])"
+    rf"|(leaf-spine|dragonfly):{_SIZE}x{_SIZE}x{_SIZE})(\*{_SIZE})?$"
 )
 # Of texts that are no free words.
 PATTERNS = {"topology": TOPOLOGY}
-REMEDIES = {TOPOLOGY: "write for example ring, ring:8*2, torus:4x4 or leaf-spine:4x2x8"}
+REMEDIES = {
+    TOPOLOGY: "write for example ring, ring:8*2, torus:4x4, leaf-spine:4x2x8, fat-tree:16 or dragonfly:9x4x2"
+}
 # Texts beside the values: whether required, and meaning.
 TEXTS: Mapping[str, Mapping[str, tuple[bool, str]]] = {
     "board": {

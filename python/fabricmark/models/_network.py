@@ -5,7 +5,6 @@ array, too (models/_sweep.py).
 """
 
 from dataclasses import replace
-from math import ceil
 
 import numpy as np
 
@@ -13,6 +12,7 @@ from fabricmark.base import transports
 from fabricmark.models import Board, _transfers
 from fabricmark.models._credit_link import efficiency
 from fabricmark.models._measured import curve_seconds
+from fabricmark.models._switches import further_switches
 from fabricmark.models.machine import DIRECT, HOST, Curve, Network
 
 DIRECTIONS = 2
@@ -92,21 +92,20 @@ def hop_seconds(network: Network):
 
 
 def spine_seconds(network: Network, devices):
-    """What the slowest pair of neighbours in a ring waits longer where devices fill more than one leaf [s].
+    """What the slowest pair of neighbours in a ring waits longer for further switches [s].
 
-    Half of a leaf's ports are for devices; between leaves there are two more switches and cables (Mondigo
-    2020, section 4.3.3 and eq. 4.3). 0 where no file says how many ports a switch has.
+    Each with its cable (Mondigo 2020, section 4.3.3 and eq. 4.3: two of each between leaves).
     """
-    ports, cable = network.get("switch_ports"), network.get("cable_latency") or 0.0
-    if ports is None:
-        return 0.0
-    return np.where(np.asarray(devices) > ports // 2, 2 * (network["switch_latency"] + cable), 0.0)
+    return further_switches(network, devices)[0] * _further_seconds(network)
 
 
 def mean_spine_seconds(network: Network, devices: int) -> float:
-    """The same on average over a ring of devices, which leaves each leaf once [s]."""
-    longer = float(spine_seconds(network, devices))
-    return longer * ceil(devices / (network["switch_ports"] // 2)) / devices if longer else 0.0
+    """The same on average over the ring [s]."""
+    return float(further_switches(network, devices)[1] * _further_seconds(network))
+
+
+def _further_seconds(network: Network):
+    return network["switch_latency"] + (network.get("cable_latency") or 0.0)
 
 
 def link_seconds(message_bytes, network: Network, links, by_words: tuple | None = None):
