@@ -69,11 +69,20 @@ std::vector<std::vector<int>> groups_of(const Json& call, int ranks) {
   return found;
 }
 
+/// How the ranks of a call are wired: each row and column of a torus of circuits is a ring of them.
+collectives::Shape wiring_of(const Json& call, const collectives::Shape& shape) {
+  if (!call.contains("over")) return shape;
+  const int rows = count(call, "rows", 1, 1, kMostRanks);
+  const bool has_rings = shape.wiring == collectives::Wiring::kTorus && shape.rows == rows;
+  if (!shape.only_neighbours_talk || !has_rings) return {};
+  return {.wiring = collectives::Wiring::kRing, .only_neighbours_talk = true};
+}
+
 collectives::Problem problem_of(const Json& call, std::size_t ranks, const collectives::Shape& shape) {
   return {.operation = collectives::operation_named(member<std::string>(call, "collective", "")),
           .ranks = static_cast<int>(ranks),
           .bytes = static_cast<std::size_t>(number(call, "bytes", 0, 0, kMostBytes)),
-          .shape = call.contains("over") ? collectives::Shape{} : shape};
+          .shape = wiring_of(call, shape)};
 }
 
 /// A message to all neighbours of a kind.

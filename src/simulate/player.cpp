@@ -236,7 +236,7 @@ void Player::send(int rank, const Op& op) {
   if (setting_.costs.only_neighbours_talk && from != to && setting_.topology.distance(from, to) != 1) {
     throw bad_use(fmt::format("rank {} sends to rank {}, to which no circuit of {} leads", rank, op.peer,
                               setting_.topology.name()),
-                  "use an algorithm of neighbours, or another topology");
+                  "use an algorithm of neighbours, or a topology that has it, such as full-mesh");
   }
   own.clock = network::later(own.clock, network::from_seconds(setting_.costs.issue_seconds));
   start(own, op, false);

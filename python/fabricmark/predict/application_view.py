@@ -26,6 +26,7 @@ def show(
     if counts[0] < 2:
         raise FabricmarkError(f"{file} on one device has no network", "use --devices 2 or more")
     parameters, keyed = split(words)
+    patterns = application.patterns(file)
     rows: list[Sequence[object]] = [FIELDS]
     out = terminal.console()
     for devices in counts:
@@ -34,7 +35,7 @@ def show(
             profile=profile,
         )  # fmt: skip
         found = application.read(file, parameters, place.board, devices)
-        setting = Setting(devices, place.network.topology)
+        setting = Setting(devices, cables.wiring(place.network, patterns))
         phases = application.spent(found, place, setting)
         show_phases(out, found.name, place, devices, phases)
         rows += [

@@ -1,20 +1,22 @@
 """Calls of all ranks over a network of a described system: where ranks run, and their closed form."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabricmark import models
 from fabricmark.base import kernels, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _collectives, _simulated
-from fabricmark.models.machine import Network
+from fabricmark.models.machine import DIRECT, Network
 from fabricmark.predict import closed_form, collectives, options, points
 from fabricmark.predict.closed_form import EXCHANGE, Wire
 
 OPERATIONS = (*_collectives.OPERATIONS, EXCHANGE)
 ROWS, COLUMNS = "rows", "columns"
-EXCHANGES = ("ring", "grid", "transpose")
+RING, GRID, TRANSPOSE = EXCHANGES = ("ring", "grid", "transpose")
+# The circuits over which messages of a pattern have neighbours, as programs lay theirs.
+CIRCUITS = {RING: "ring", GRID: "torus", ROWS: "torus", COLUMNS: "torus", TRANSPOSE: "full-mesh"}
 PLACEMENTS = ("packed", "spread", "random")
 USUAL_RANKS = 64  # at most, where none are asked for: a second, also of SimGrid
 
@@ -78,6 +80,26 @@ def rows_of(ranks: int) -> int:
     return max(rows for rows in range(1, math.isqrt(ranks) + 1) if ranks % rows == 0)
 
 
+def patterns(operation: str, algorithm: str) -> set[str]:
+    """Of a call: the kind of an exchange; none of a collective operation, whose algorithms know circuits."""
+    kind = algorithm or EXCHANGES[0]
+    return {kind} if operation == EXCHANGE and kind in EXCHANGES else set()
+
+
+def usual_ranks(devices: int, patterns: Collection[str]) -> int:
+    """Where none are asked for: one for each device, up to USUAL_RANKS; for transpositions a square."""
+    most = min(devices, USUAL_RANKS)
+    return math.isqrt(most) ** 2 if TRANSPOSE in patterns else most
+
+
+def wiring(network: Network, patterns: Collection[str]) -> str:
+    """The topology of a network, or circuits where all messages of these patterns have neighbours."""
+    wanted = {CIRCUITS[one] for one in patterns}
+    if network.kind != DIRECT or len(wanted) != 1 or network.topology.startswith((*wanted,)):
+        return network.topology
+    return wanted.pop()
+
+
 @dataclass(frozen=True)
 class Closed:
     """A call with its algorithm, and its `seconds` in closed form; None without one."""
@@ -116,7 +138,8 @@ def _algorithm(call: Call, answer: Mapping, wire: Wire, ranks: int) -> Call:
     fitting = list(answer["algorithms"])
     if not fitting:
         cause = f"no algorithm does {call.operation} over {answer['topology']}"
-        raise FabricmarkError(cause, "use a ring, or a network in which any two ranks can talk")
+        remedy = "use --topology ring (of simulate), or a network in which any two ranks can talk"
+        raise FabricmarkError(cause, remedy)
     if call.algorithm and call.algorithm not in fitting:
         cause = f"{call.algorithm} does no {call.operation} of {ranks} ranks over {answer['topology']}"
         raise FabricmarkError(cause, f"use {' or '.join(fitting)}")
@@ -137,16 +160,16 @@ class Place:
 
 def place(
     about: str, system: str, transport: str | None, board: str | None, ranks: int | None,
-    words: Sequence[str], *, beyond: bool = False, profile: str = "fitted",
+    words: Sequence[str], patterns: Collection[str] = (), *, beyond: bool = False, profile: str = "fitted",
 ) -> Place:  # fmt: skip
-    """What the options of a command mean. `ranks`: None for one on each device, up to USUAL_RANKS. `words`:
-    of --set, values of network and board. Raises FabricmarkError (2)."""
+    """What the options of a command mean. `ranks`: None for the usual ones of messages of these `patterns`.
+    `words`: of --set, values of network and board. Raises FabricmarkError (2)."""
     more = {"profile": profile, "closed_form": True, "beyond": beyond}
     requests = list(collectives.requests(about, system, transport, board, **more))
     if len(requests) > 1:
         raise FabricmarkError("several systems or transports at once", "name one of them")
     (request,) = requests
-    ranks = min(request.system.most_devices, USUAL_RANKS) if ranks is None else ranks
+    ranks = usual_ranks(request.system.most_devices, patterns) if ranks is None else ranks
     points.check_devices(request, (ranks,))
     given = list(options.settings(words).items())
     for name, _ in given:

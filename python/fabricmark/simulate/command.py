@@ -11,7 +11,7 @@ from fabricmark import models, systems
 from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
-from fabricmark.models.machine import HOST, Network
+from fabricmark.models.machine import DIRECT, HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
@@ -92,9 +92,13 @@ def simulate(
     words: Sequence[str] = given_words or []
     if file is not None:
         own, words = application_view.split(options.settings(words))
-    place = cables.place(about, system, transport, board, ranks, words, beyond=beyond, profile=profile)
+    patterns = cables.patterns(about, algorithm) if file is None else application.patterns(file)
+    place = cables.place(
+        about, system, transport, board, ranks, words, patterns, beyond=beyond, profile=profile
+    )
     ranks = place.ranks
-    whole = Setting(ranks, topology or place.network.topology, placement, seed, per_port, tuple(fail or ()))
+    wired = topology or cables.wiring(place.network, patterns)
+    whole = Setting(ranks, wired, placement, seed, per_port, tuple(fail or ()))
     factors = _factors(oversubscription)
     settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors]
     settings = settings or [whole]
@@ -179,6 +183,8 @@ def _assumed(setting: Setting, network: Network, transport: str, background: flo
     if setting.failed:
         lines.append(f"failed: {', '.join(setting.failed)}")
     lines.append("assumed: memories keep up with the network; messages are sent before they are asked for")
+    if network.kind == DIRECT and setting.topology not in ("", network.topology):
+        lines.append(f"circuits: {setting.topology}, in place of what the network's file says")
     if network.kind == HOST:
         shared = "a port of the host each" if setting.per_port == 1 else f"a port to {setting.per_port} ranks"
         lines.append(f"assumed: {shared}, and {transport} has the latency and the rate of its network's file")
