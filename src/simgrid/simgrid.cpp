@@ -5,9 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <iostream>
 #include <iterator>
 #include <map>
+#include <memory>
 #include <set>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -29,9 +31,10 @@ using fabricmark::simulate::Op;
 using fabricmark::simulate::Program;
 namespace s4u = simgrid::s4u;
 
-/// Latency + bytes / rate exactly, and shared links shared: no corrections for TCP.
-constexpr std::array kExact{"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
-                            "network/loopback-lat:0"};
+/// Latency + bytes / rate exactly, and shared links shared: no corrections for TCP. Stacks of 64 KiB, which
+/// lie closer together than the usual 8 MiB: with thousands of ranks that is half of the time.
+constexpr std::array kSettings{"network/model:CM02", "network/TCP-gamma:0", "network/crosstraffic:0",
+                               "network/loopback-lat:0", "contexts/stack-size:64"};
 
 /// Devices of ranks as hosts, each cable as two links, and the ways between those that exchange messages.
 class Platform {
@@ -59,7 +62,8 @@ class Platform {
   void add_way(int from, int to) {
     if (from == to || !known_.insert({from, to}).second) return;
     if (asked_.costs.only_neighbours_talk && asked_.topology.distance(from, to) != 1)
-      throw bad_use(fmt::format("no circuit leads from device {} to {}", from, to), "use another topology");
+      throw bad_use(fmt::format("no circuit leads from device {} to {}", from, to),
+                    "use a topology that has it, such as full-mesh");
     std::vector<s4u::LinkInRoute> way;
     for (const fabricmark::network::Hop& hop : asked_.topology.route(from, to)) way.emplace_back(link(hop));
     zone_->add_route(hosts_[static_cast<std::size_t>(from)]->get_netpoint(),
@@ -83,11 +87,34 @@ class Platform {
   std::set<std::pair<int, int>> known_;
 };
 
-/// What a rank does. Messages leave when they are sent, as mailboxes have their receiver from the start, and
-/// nobody waits for them to have left: SimGrid tells only when they have come.
+/// A message, for the rank that sent it and the one that waits for it.
+struct Sent {
+  s4u::CommPtr comm;
+  bool has_come = false;
+};
+
+/// Where the messages of one rank to another lie. Its receiver owns it from the start, so that they leave
+/// when they are sent.
+struct Box {
+  s4u::Mailbox* mailbox = nullptr;
+  std::deque<std::shared_ptr<Sent>> sent;  ///< in this order; those before have come
+  std::size_t gone = 0;                    ///< how many these were
+  std::size_t asked = 0;                   ///< by how many receives
+  /// The receiver has waited for the message of this number.
+  void note(std::size_t number) {
+    sent[number - gone]->has_come = true;
+    for (; !sent.empty() && sent.front()->has_come; ++gone) sent.pop_front();
+  }
+};
+using Boxes = std::map<std::pair<int, int>, Box>;
+
+/// What a rank does. Nobody waits for messages to have left: SimGrid tells only when they have come. They are
+/// not detached: SimGrid keeps all such ones of all ranks in one list, and looks through it for each that
+/// ends.
 class Rank {
  public:
-  Rank(const Simulation& asked, int rank, double& end) : asked_(asked), rank_(rank), end_(end) {}
+  Rank(const Simulation& asked, int rank, Boxes& boxes, double& end)
+      : asked_(asked), rank_(rank), boxes_(boxes), end_(end) {}
   void operator()() {
     const Program& program = asked_.programs[static_cast<std::size_t>(rank_)];
     fabricmark::simulate::Loops loops;
@@ -100,25 +127,36 @@ class Rank {
       }
     }
     end_ = s4u::Engine::get_clock();
+    for (const auto& one : under_way_) one->comm->wait();  // SimGrid cancels those of an actor that ends
   }
 
  private:
+  struct Request {
+    s4u::CommPtr comm;
+    Box* box = nullptr;
+    std::size_t number = 0;
+  };
+
   void take(const Op& op) {
     if (requests_.size() <= op.slot) requests_.resize(op.slot + std::size_t{1});
     switch (op.kind) {
-      case Op::Kind::kSend: {
+      case Op::Kind::kSend:
         if (asked_.costs.issue_seconds > 0) s4u::this_actor::sleep_for(asked_.costs.issue_seconds);
-        const std::uint64_t bytes = asked_.costs.wire_bytes(op.amount);
-        box(rank_, op.peer)->put_init(&token_, bytes)->detach();
-        requests_[op.slot] = nullptr;
+        send(boxes_.at({rank_, op.peer}), asked_.costs.wire_bytes(op.amount));
+        requests_[op.slot] = {};
+        break;
+      case Op::Kind::kReceive: {
+        Box& box = boxes_.at({op.peer, rank_});
+        requests_[op.slot] = {box.mailbox->get_async<int>(&received_), &box, box.asked++};
         break;
       }
-      case Op::Kind::kReceive:
-        requests_[op.slot] = box(op.peer, rank_)->get_async<int>(&received_);
+      case Op::Kind::kWait: {
+        const Request request = std::exchange(requests_[op.slot], {});
+        if (request.comm == nullptr) break;
+        request.comm->wait();
+        request.box->note(request.number);
         break;
-      case Op::Kind::kWait:
-        if (requests_[op.slot] != nullptr) requests_[op.slot]->wait();
-        break;
+      }
       case Op::Kind::kWork:
         s4u::this_actor::sleep_for(op.amount);
         break;
@@ -126,30 +164,35 @@ class Rank {
         break;
     }
   }
-  s4u::Mailbox* box(int from, int to) {
-    s4u::Mailbox*& found = boxes_[{from, to}];
-    if (found == nullptr) found = s4u::Mailbox::by_name(fmt::format("{} {}", from, to));
-    return found;
+  void send(Box& box, std::uint64_t bytes) {
+    for (; !under_way_.empty() && under_way_.front()->has_come; under_way_.pop_front())
+      under_way_.front()->comm->wait();  // at once, and SimGrid forgets it
+    under_way_.push_back(std::make_shared<Sent>(Sent{box.mailbox->put_async(&token_, bytes)}));
+    box.sent.push_back(under_way_.back());
   }
 
   const Simulation& asked_;
   int rank_;
+  Boxes& boxes_;
   double& end_;
   int token_ = 0;
   int* received_ = nullptr;
-  std::vector<s4u::CommPtr> requests_;
-  std::map<std::pair<int, int>, s4u::Mailbox*> boxes_;
+  std::vector<Request> requests_;
+  std::deque<std::shared_ptr<Sent>> under_way_;  ///< that it has sent
 };
 
-/// Each pair that exchanges messages has a mailbox, which its receiver owns.
-void give_mailboxes(const Simulation& asked, const std::vector<s4u::ActorPtr>& actors) {
-  for (std::size_t rank = 0; rank < asked.programs.size(); ++rank) {
-    for (const Op& op : asked.programs[rank]) {
-      if (op.kind != Op::Kind::kSend) continue;
-      s4u::Mailbox::by_name(fmt::format("{} {}", rank, op.peer))
-          ->set_receiver(actors[static_cast<std::size_t>(op.peer)]);
+/// Each pair of ranks between which messages go has one.
+Boxes boxes_of(const Simulation& asked) {
+  Boxes found;
+  for (int rank = 0; std::cmp_less(rank, asked.programs.size()); ++rank) {
+    for (const Op& op : asked.programs[static_cast<std::size_t>(rank)]) {
+      if (op.kind == Op::Kind::kSend) found[{rank, op.peer}];
+      if (op.kind == Op::Kind::kReceive) found[{op.peer, rank}];
     }
   }
+  for (auto& [ranks, box] : found)
+    box.mailbox = s4u::Mailbox::by_name(fmt::format("{} {}", ranks.first, ranks.second));
+  return found;
 }
 
 Json answer(const Json& request) {
@@ -157,16 +200,17 @@ Json answer(const Json& request) {
   std::string name = "fabricmark-simgrid";
   std::array<char*, 2> arguments{name.data(), nullptr};
   s4u::Engine engine(&words, arguments.data());
-  for (const char* setting : kExact) s4u::Engine::set_config(setting);
+  for (const char* setting : kSettings) s4u::Engine::set_config(setting);
   const Simulation asked(request);
   const Platform platform(asked);
   std::vector<double> ends(asked.programs.size(), -1);
+  Boxes boxes = boxes_of(asked);
   std::vector<s4u::ActorPtr> actors;
   for (int rank = 0; std::cmp_less(rank, asked.programs.size()); ++rank) {
     actors.push_back(s4u::Actor::create(fmt::format("rank {}", rank), platform.host(rank),
-                                        Rank(asked, rank, ends[static_cast<std::size_t>(rank)])));
+                                        Rank(asked, rank, boxes, ends[static_cast<std::size_t>(rank)])));
   }
-  give_mailboxes(asked, actors);
+  for (auto& [ranks, box] : boxes) box.mailbox->set_receiver(actors[static_cast<std::size_t>(ranks.second)]);
   engine.run();
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     if (ends[rank] < 0)

@@ -231,6 +231,32 @@ def test_simgrid_over_one_spine_is_within_the_bound(of_the_repository, network):
 
 
 @WITH_SIMGRID
+@pytest.mark.parametrize(
+    ("operation", "algorithm", "sent"),
+    [("all_reduce", "ring", 1 << 17), ("all_to_all", "pairwise", 1 << 12), ("all_to_all", "bruck", FRAME)],
+)
+def test_simgrid_is_the_own_network_where_messages_follow_each_other(
+    of_the_repository, network, operation, algorithm, sent
+):
+    """Over leaves and spines, where ranks drift apart: messages come before they are asked for, and after."""
+    found = simulated(Call(operation, sent, algorithm), network, 2 * LEAF, network.topology)
+    assert simgrid.seconds(found.request)[0] == pytest.approx(found.shared, rel=1e-6)
+
+
+@WITH_SIMGRID
+@pytest.mark.full
+def test_simgrid_plays_a_ring_of_2048_devices_in_a_minute(of_the_repository, network, monkeypatch):
+    """Of a processor's time, as other tests run beside this one."""
+    call, place = Call("all_reduce", 1 << 20, "ring"), Setting(2048, network.topology)
+    monkeypatch.setattr(simgrid, "LONGEST_SECONDS", 10 * 60)
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds, said = simgrid.seconds(place.request(network, calls=[call.request()]))
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    assert seconds is not None, said
+    assert after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime <= 60
+
+
+@WITH_SIMGRID
 def test_simgrid_has_a_row(run):
     words = ("simulate", "barrier", "--system", "leaf_spine", "--ranks", "8")
     done = run(*words)
