@@ -3,14 +3,18 @@
 import csv
 import io
 import math
+import re
 import resource
+from random import Random
 
 import pytest
 from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.base import formula
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import application
+from fabricmark.predict import application, cables
+from fabricmark.predict.cables import Setting
+from fabricmark.simulate import calls
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -115,6 +119,8 @@ BROKEN = {
     "bytes of a barrier": ('collective = "barrier"\nbytes = 1\n', "barrier moves no bytes"),
     "no algorithm": ('collective = "all_reduce"\nbytes = 8\nalgorithm = "x"\n', "x does no all_reduce"),
     "no exchange": ('exchange = "star"\nbytes = 8\n', "phases[0].exchange"),
+    "no number": ("seconds = nan\n", "phases[0].seconds is nan"),
+    "no end": ('exchange = "ring"\nbytes = inf\n', "phases[0].bytes is inf"),
     "unknown key": ("second = 1\n", "'second'"),
     "no TOML": ("seconds = = 1\n", "not valid TOML"),
 }
@@ -151,6 +157,45 @@ def test_any_bytes_are_an_application_or_one_line(tmp_path_factory, content):
         application.read(file, {}, BOARD, 4)
     except FabricmarkError as error:
         assert error.exit_code == 2 and len(str(error).splitlines()) == 1
+
+
+ODD = [
+    *("-1", "0", "1", "3.5", "1e12", "1e-300", "inf", "nan", "true", "[]", "{}", "2024-01-01", "[1, 2]"),
+    *('""', '"x"', '"n"', '"1 PB"', '"ranks - ranks"', '"1 / (n - n)"', '"-n"', '"ring"', '"transpose"'),
+    *('"rows"', '"all_to_all"', '"binomial"', '"\\n"', "9" * 400, '"' + "(" * 400 + '"'),
+]
+VALUE = re.compile(r"^(\w+ = ).*$")
+
+
+def damaged(text, random):
+    """The text of a file with other values, and without some lines."""
+    lines = text.splitlines()
+    for _ in range(random.randrange(1, 4)):
+        place = random.randrange(len(lines))
+        key = VALUE.match(lines[place])
+        lines[place] = key[1] + random.choice(ODD) if key and random.random() < 0.8 else ""
+    return "\n".join(lines)
+
+
+@pytest.mark.parametrize("benchmark", SKELETONS[:1] + [file.stem for file in EXAMPLES])
+def test_damaged_values_are_played_or_one_line(of_the_repository, tmp_path, benchmark):
+    """By closed forms and packet by packet, as `predict` and `simulate` do."""
+    random = Random(benchmark)
+    files = {**models.skeletons(), **{one.stem: one for one in EXAMPLES}}
+    place = cables.place("app.toml", "leaf_spine", None, None, 4, [])
+    file, ends = tmp_path / "app.toml", []
+    for _ in range(40):
+        file.write_text(damaged(files[benchmark].read_text(), random))
+        try:
+            read = application.read(file, {}, BOARD, 4)
+            setting = Setting(4, cables.wiring(place.network, application.patterns(file)))
+            (found,) = calls.simulate_application(read, [setting], place)
+            assert 0 <= found.shared < math.inf
+            ends.append("played")
+        except FabricmarkError as error:
+            assert error.exit_code == 2 and len(str(error).splitlines()) == 1, error
+            ends.append("refused")
+    assert set(ends) == {"played", "refused"}
 
 
 def test_what_would_take_for_ever_is_refused(run, one_error_line, tmp_path):

@@ -377,3 +377,21 @@ def test_damaged_requests_are_answered_with_an_error():
     kinds = {"error" if "error" in one else "played" for one in answers if "error" in one or "seconds" in one}
     assert len(answers) == len(requests) and kinds == {"error", "played"}
     assert all(one["error"]["cause"] and one["error"]["remedy"] for one in answers if "error" in one)
+
+
+@WITH_SIMGRID
+def test_simgrid_plays_damaged_requests_or_refuses_them_in_one_line(of_the_repository):
+    random = Random(27)
+    codes = set()
+    for _ in range(60):
+        request = {key: one for key, one in damaged(random).items() if key in (*simgrid.KEYS, "odd")}
+        done = subprocess.run(
+            [paths.simgrid()], input=json.dumps(request), capture_output=True, text=True, timeout=100
+        )
+        codes.add(done.returncode)
+        said = [line for line in done.stderr.splitlines() if "xbt_cfg/INFO" not in line]
+        if done.returncode == 0:
+            assert json.loads(done.stdout)["seconds"] >= 0
+        else:
+            assert len(said) == 1 and said[0].startswith("fabricmark-simgrid: error: "), (request, said)
+    assert codes == {0, 2}

@@ -22,6 +22,7 @@ KINDS = {"a loop": ("phases",), "work": WORK, "a collective": ("collective",), "
 WITH = {"a loop": ("phases",), "work": WORK, "a collective": ("collective", "algorithm", "over", "bytes"),
         "an exchange": ("exchange", "bytes")}  # fmt: skip
 MOST_TURNS = 10**9
+MOST = 1e300  # and neither of TOML's inf and nan
 
 
 @dataclass(frozen=True)
@@ -107,6 +108,8 @@ def _check_room(file: Path, board: Board, memory: float) -> None:
 def _number(where: str, text: object, dimension: str | None, names: Mapping[str, float]) -> float:
     """A number, a quantity of the dimension, or a formula. Raises FabricmarkError (2)."""
     if not isinstance(text, str):
+        if not abs(text) < MOST:  # type: ignore[arg-type]
+            raise FabricmarkError(f"{where} is {str(text)[:40]}", f"write a number below {MOST:g}")
         return float(text)  # type: ignore[arg-type]
     try:
         return formula.value(text, names)
