@@ -20,6 +20,8 @@ What more a module may offer, each on its own:
 - `TRAITS`: what other code has to know of the benchmark (`Traits`).
 - `given(parameters, ranks)`: numbers of kernel.toml's table `given`, from which the memory of a rank follows.
 - `synthesis(parameters)`: how what it takes of an FPGA grows (`Synthesis`).
+- `skeleton(parameters, board, bitstream)`: parameters of its skeleton.toml that follow from what its kernels
+  take on one device; none where nothing says.
 - `headline` and `table_elements`: for grids of many points (models/_sweep.py).
 - `own_headline` and `own_bottleneck`: the same of this project's program and what it waits for, over
   transports where `predict` is of another one (`Traits.foreign`).
@@ -228,6 +230,15 @@ def predict(
         bitstream=narrowed(model, bitstream),
         **more,
     )
+
+
+def skeleton_rates(benchmark: str, parameters: Mapping, board: Board, bitstream=None) -> dict[str, float]:
+    """Parameters of a benchmark's skeleton as its model has them; none where nothing says. Raises as
+    `predict`."""
+    model = find(benchmark)
+    if model is None or not hasattr(model, "skeleton"):
+        return {}
+    return model.skeleton(Needed(parameters), narrowed(model, board), narrowed(model, bitstream))
 
 
 def narrowed(model: ModuleType, described: HasValues | None) -> HasValues | None:

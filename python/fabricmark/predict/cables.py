@@ -11,6 +11,7 @@ from fabricmark.models import Board, _collectives, _simulated
 from fabricmark.models.machine import DIRECT, Network
 from fabricmark.predict import closed_form, collectives, options, points
 from fabricmark.predict.closed_form import EXCHANGE, Wire
+from fabricmark.systems.build import System
 
 OPERATIONS = (*_collectives.OPERATIONS, EXCHANGE)
 ROWS, COLUMNS = "rows", "columns"
@@ -149,13 +150,15 @@ def _algorithm(call: Call, answer: Mapping, wire: Wire, ranks: int) -> Call:
 
 @dataclass(frozen=True)
 class Place:
-    """A network of a system, one of its boards, and ranks on it. `words`: which, for a title."""
+    """A network of a system, one of its boards, and ranks on it. `words`: which, for a title; `system`: with
+    the values that were set."""
 
     network: Network
     board: Board
     ranks: int
     transport: str
     words: str
+    system: System
 
 
 def place(
@@ -181,4 +184,4 @@ def place(
     changed = points.with_overrides(request.system, about, request.transport, overrides)
     where = f"on {request.system.name}{transports.over(request.transport)}"
     used = changed.board_with(None, ranks)
-    return Place(changed.networks[request.transport], used, ranks, request.transport, where)
+    return Place(changed.networks[request.transport], used, ranks, request.transport, where, changed)

@@ -12,7 +12,7 @@ from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.models.machine import DIRECT, HOST, Network
-from fabricmark.predict import application, application_view, cables, collectives, options, picture
+from fabricmark.predict import application, application_view, cables, collectives, options, picture, skeleton
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
 from fabricmark.simulate import calls, simgrid, timelines, view
@@ -99,6 +99,7 @@ def simulate(
     ranks = place.ranks
     wired = topology or cables.wiring(place.network, patterns)
     whole = Setting(ranks, wired, placement, seed, per_port, tuple(fail or ()))
+    rates = skeleton.Rates()
     factors = _factors(oversubscription)
     settings = [replace(whole, topology=calls.oversubscribed(whole.topology, one)) for one in factors]
     settings = settings or [whole]
@@ -109,13 +110,15 @@ def simulate(
     }
     if file is not None:
         _check_no_call(call, size, algorithm)
-        read = application.read(file, own, place.board, ranks)
+        rates = skeleton.rates(call, place, own)
+        read = application.read(file, {**rates.values, **own}, place.board, ranks)
         found = calls.simulate_application(read, settings, place, **more)
     else:
         rows = cables.rows_of(ranks) if about == EXCHANGE else 1
         asked = Call(about, _bytes(call, size), algorithm, rows=rows)
         found = calls.simulate(asked, settings, place.network, **more)
     found, said = _with_simgrid(found) if with_simgrid else (found, [])
+    said += rates.about
     view.show(found, place.words, [*said, *_assumed(whole, place.network, place.transport, background)])
     if timeline is not None:
         timelines.write(found[-1], timeline)

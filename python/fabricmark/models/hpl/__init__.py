@@ -200,6 +200,18 @@ def processor_phases(
     return None if steps is None else phases(ceil(parameters["size"] / parameters["block_size"]), grid, steps)
 
 
+def skeleton(parameters: Mapping, board: Board, bitstream: Bitstream | None = None) -> dict[str, float]:
+    """Operations a second of all multiplications side by side, and rows of a block."""
+    if board.device_class == "fpga":
+        steps: Steps | None = fpga_steps(parameters, board, 1, bitstream)
+    else:
+        steps = processor_steps(parameters, board, 1, bitstream)
+    if steps is None:
+        return {}
+    block = parameters["block_size"]
+    return {"rate": steps.multipliers * 2 * block**3 / float(steps.multiply), "block": block}
+
+
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     """Parameters of the kernels' models on a CPU or GPU from short runs of two sizes."""
     from fabricmark.models.hpl import measured  # which is the inverse of this module

@@ -106,6 +106,17 @@ def predict(
     return [cell_steps, bandwidth, performance]
 
 
+def skeleton(parameters: Mapping, board: Board, bitstream: Bitstream | None = None) -> dict[str, float]:
+    """Elements a second in each stage of a step, and what a stage takes beside them [s]. The pipelines of
+    dataflow kernels do all stages of an element at once."""
+    if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
+        way = device.way_of(board, bitstream, None)
+        return {"updates": way.hz, "stages": 1, "start": way.pipeline / way.hz}
+    alone = predict(parameters, board, 1, bitstream=bitstream)[0].value
+    times = stages(parameters["order"])
+    return {} if alone is None else {"updates": alone * 1e6 * times, "stages": times}
+
+
 def short_runs(defaults: Mapping) -> list[dict]:
     """Options of the runs that are fitted, the largest last."""
     return [{"mesh": "bay:20000", "steps": 200}, {"mesh": "bay:100000", "steps": 200}]
