@@ -47,6 +47,8 @@ CASES = [
     ("leaf_spine", "leaf-spine:2x2x3"),
     ("leaf_spine", "switch:4"),
     ("leaf_spine", "pair"),
+    ("fat_tree", "fat-tree:4"),
+    ("dragonfly", "dragonfly:3x2x2"),
     ("arria10_ring", "ring:8"),
     ("cygnus", "torus:4x4"),
     ("noctua1", "torus:4x4"),

@@ -1,14 +1,16 @@
 """Each benchmark and call on each shipped system without a further option: it is played, or its remedy is."""
 
 import re
+from dataclasses import replace
 
 import pytest
 from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.models.machine import DIRECT
 from fabricmark.predict import cables
-from fabricmark.predict.cables import OPERATIONS
+from fabricmark.predict.cables import OPERATIONS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
+from fabricmark.simulate import calls
 from thinned import some_of
 
 SKELETONS = sorted(models.skeletons())
@@ -60,11 +62,23 @@ def test_circuits_lie_as_messages_need_them(run, kind, system):
     network = CIRCUITS[system]
     wired = cables.wiring(network, {kind})
     assert network.kind == DIRECT and (wired or "ring").startswith(cables.CIRCUITS[kind])
-    done = run(
-        "simulate", EXCHANGE, "--system", system, "--bytes", "4KiB", "--algorithm", kind, "--no-simgrid"
-    )
+    words = ("simulate", EXCHANGE, "--system", system, "--bytes", "4KiB", "--algorithm", kind, "--no-simgrid")
+    done = run(*words)
     assert done.returncode == 0, done.stderr
     assert (f"circuits: {wired}" in done.stdout) == (wired != network.topology)
+
+
+@pytest.mark.parametrize("kind", cables.EXCHANGES)
+@pytest.mark.parametrize("ranks", [2, 4, 6, 9, 16, 36])
+def test_exchanges_over_circuits_are_their_closed_form(of_the_repository, kind, ranks):
+    """Each neighbour has a cable of its own, where it is not next and previous one."""
+    rows = cables.rows_of(ranks)
+    if kind == cables.TRANSPOSE and rows**2 != ranks:
+        return
+    for network in CIRCUITS.values():
+        place = Setting(ranks, cables.wiring(replace(network, topology=""), {kind}))
+        (found,) = calls.simulate(Call(EXCHANGE, 1 << 16, kind, rows=rows), [place], network)
+        assert found.shared == pytest.approx(found.closed, rel=1e-3)
 
 
 def test_what_the_user_says_lies_there(run, one_error_line):

@@ -8,6 +8,7 @@ from fabricmark import models
 from fabricmark.base import kernels, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _collectives, _simulated
+from fabricmark.models._network import hop_seconds
 from fabricmark.models.machine import DIRECT, Network
 from fabricmark.predict import closed_form, collectives, options, points
 from fabricmark.predict.closed_form import EXCHANGE, Wire
@@ -120,11 +121,21 @@ def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Clos
             wire = replace(wire, next_way=wire.any_way)
         ranks = call.together(setting.ranks)
         one = _algorithm(call, answer, wire, ranks)
-        seconds = (
-            0.0 if ranks == 1 else closed_form.seconds(one.operation, one.algorithm, wire, ranks, one.sent)
-        )
+        if ranks == 1:
+            seconds: float | None = 0.0
+        elif network.kind == DIRECT and one.operation == EXCHANGE:
+            seconds = _over_circuits(one, wire, ranks, float(hop_seconds(network)))
+        else:
+            seconds = closed_form.seconds(one.operation, one.algorithm, wire, ranks, one.sent)
         found.append(Closed(one, wire, seconds))
     return found
+
+
+def _over_circuits(call: Call, wire: Wire, ranks: int, hop: float) -> float:
+    """Each neighbour of an exchange is at the end of a cable of its own: a hop, and the bytes at once; twice
+    where the next and the previous one are the same."""
+    circles = {RING: (ranks,), GRID: (call.rows, ranks // call.rows), TRANSPOSE: ()}
+    return hop + wire.seconds(call.sent) * (2 if 2 in circles[call.algorithm] else 1)
 
 
 def _algorithm(call: Call, answer: Mapping, wire: Wire, ranks: int) -> Call:
