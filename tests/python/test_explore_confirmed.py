@@ -8,6 +8,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import budget, confirm, confirm_designs, designs, stencils
 from fabricmark.explore.cascades import Problem
 from fabricmark.explore.command import CONFIRMED
+from fabricmark.models import _network
 from fabricmark.systems.choice import Wanted
 from inspect_support import needs_clang
 
@@ -82,3 +83,17 @@ def test_the_clock_confirms_the_best_cascades(benchmark, system, flow, pipelines
     fixed = {} if pipelines == "any" else {"pipelines": str(pipelines)}
     asked = stencils.Asked(benchmark, Wanted(system), FLOWS[flow], BOARDS[system], fixed)
     check(stencils.explore(asked, budget.parse([], "de5a_net", benchmark), "time"), confirm)
+
+
+@pytest.mark.parametrize("system, boards", [("fat_tree", 12), ("dragonfly", 6)])
+def test_the_clock_confirms_the_switches_between_neighbours(monkeypatch, system, boards):
+    """On two switches: several times nearer than without the ones in between."""
+
+    def apart():
+        asked = stencils.Asked("tsunami", Wanted(system), FLOWS["short"], (boards,), {"pipelines": "1"})
+        answer = stencils.explore(asked, budget.parse([], "de5a_net", "tsunami"), "time")
+        return abs(confirm.confirm(answer, answer.found[0]).apart)
+
+    assert apart() < 0.002
+    monkeypatch.setattr(_network, "further_switches", lambda *_: (0.0, 0.0))
+    assert apart() > 0.005
