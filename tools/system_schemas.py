@@ -43,6 +43,10 @@ CURVES = (
     "as measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of a transfer by size; kernel, lu = times of a "
     "CPU's or GPU's kernel by the bytes that it works on"
 )
+ERROR_BARS = (
+    "METRIC or METRIC_over_link = what 90 % of measured values stay within, as shares of a prediction, by "
+    "the bytes of a message or copy: from short runs that had no part in a fit"
+)
 PLAIN = {
     keys.COUNT: {"type": "integer", "minimum": 0, "maximum": files.MOST_COUNT},
     keys.NUMBER: {"type": "number", "minimum": 0},
@@ -126,7 +130,13 @@ def extras(kind: str) -> dict[str, dict]:
         }
         times = closed({"bytes": POINTS, "seconds": POINTS})
         transfers = {"description": CURVES, "type": "object", "additionalProperties": times}
-        more = {"parameters": {"description": "as in kernel.toml", **parameters}, "curves": transfers}
+        shares = closed({"bytes": POINTS, "shares": POINTS})
+        bars = {"description": ERROR_BARS, "type": "object", "additionalProperties": shares}
+        more = {
+            "parameters": {"description": "as in kernel.toml", **parameters},
+            "curves": transfers,
+            "error_bars": bars,
+        }
         one = table("bitstream", more)
         return {"bitstreams": {"type": "object", "minProperties": 1, "additionalProperties": one}}
     if kind == "network":

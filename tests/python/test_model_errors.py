@@ -10,8 +10,13 @@ from fabricmark.report.model_errors import Compared
 from rich.console import Console
 
 
-def rows(*errors, best=10.0, about="row"):
-    return [Compared((about, place), best, error) for place, error in enumerate(errors)]
+def rows(*errors, best=10.0, about="row", **more):
+    return [Compared((about, place), best, error, **more) for place, error in enumerate(errors)]
+
+
+def line(found):
+    """The first one."""
+    return model_errors.lines(found)[0]
 
 
 def shown(place, *documents):
@@ -33,13 +38,14 @@ def slower(factor):
 
 
 def test_median_and_most_of_the_rows():
-    assert model_errors.line(rows(*(share / 100 for share in range(1, 12)))) == (
-        "errors of 11 rows: median 6 %, p90 10 %"
+    assert line(rows(*(share / 100 for share in range(1, 12)))) == (
+        "errors of 11 rows: median 6 %, p90 10 %; 10 of 11 are off by at most 10 % or 2 times what a row's "
+        "halves of its repetitions differ by"
     )
-    assert model_errors.line(rows(0.2, None, None)) == (
-        "errors of 1 row: median 20 %, p90 20 %; 2 more have no model"
+    assert line(rows(0.2, None, None)).startswith(
+        "errors of 1 row: median 20 %, p90 20 %; 2 more have no model; 0 of 1 are off by"
     )
-    assert model_errors.line(rows(None)) == model_errors.line([]) == ""
+    assert model_errors.lines(rows(None)) == model_errors.lines([]) == []
 
 
 def test_a_row_may_be_off_by_what_repeated_runs_differ_by():
@@ -48,10 +54,39 @@ def test_a_row_may_be_off_by_what_repeated_runs_differ_by():
     again = [*rows(0.15, best=10.1, about="steady"), *rows(0.15, best=11.0, about="moved")]
     found = model_errors.errors([*steady, *moved, *again])
     assert found.spreads == [pytest.approx(0.01), pytest.approx(0.1)]
-    assert found.within == 0.5
-    assert "; bests of repeated runs differ by a median of 6 %, p90 10 %; 50 % of the rows" in (
-        model_errors.line([*steady, *moved, *again])
-    )
+    assert found.within == 2
+    said = line([*steady, *moved, *again])
+    assert "; bests of repeated runs differ by a median of 6 %, p90 10 %; 2 of 4 are off" in said
+    assert said.endswith("what a row's repeated runs differ by")
+
+
+def test_a_run_that_was_not_repeated_tells_by_its_halves():
+    known = [*rows(0.15, halves=0.04), *rows(0.15, halves=0.08, about="other"), *rows(0.15, about="none")]
+    assert model_errors.errors(known).within == 1
+    again = [*rows(0.15, halves=0.08), *rows(0.15, halves=0.08)]
+    assert model_errors.errors(again).within == 0, "two runs know better than halves of one"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "halves"), [([2.0, 1.0, 1.1, 1.2], 0.1), ([1.0, 1.5], 0.5), ([1.0], None)]
+)
+def test_halves_of_repetitions(place, seconds, halves):
+    document = samples.result()
+    document["measurements"] = [samples.measurement("copy", [seconds])]
+    (entry,) = results.load(place.write("one.json", document)).measurements
+    found = model_errors.halves(entry)
+    assert found is None if halves is None else found == pytest.approx(halves)
+
+
+def test_error_bars_and_the_kinds_that_carry_the_errors():
+    known = [
+        *rows(0.05, 0.06, kind="calm", held=True), *rows(0.4, 0.5, kind="wild", held=False),
+        *rows(0.2, kind="odd"),
+    ]  # fmt: skip
+    first, second = model_errors.lines(known)
+    assert first.endswith("; error bars hold 50 % of 4 rows")
+    assert second == "most of it: wild (2 rows, median 45 %), odd (1 row, median 20 %)"
+    assert len(model_errors.lines(rows(0.05, kind="calm"))) == 1
 
 
 def test_below_the_tables_of_several_runs(calibrated):

@@ -76,6 +76,9 @@ def test_the_file_is_a_system(machine):
             one.source,
         )
     assert machine.run("systems", "check", file).returncode == 0
+    assert base.error_bars["bandwidth"].shares[0] > 0 and "bandwidth_over_link" in base.error_bars
+    machine.write("one.json", samples.result())
+    assert " ± " in machine.run("report", "results").stdout
 
 
 def test_the_runs_are_at_other_sizes_than_the_defaults(machine):

@@ -33,7 +33,7 @@ def new_command(
     ] = short_runs.PASSES,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="One pass, of few repetitions and the kernels that run by default."),
+        typer.Option("--quick", help="Few repetitions, and the kernels that run by default alone."),
     ] = False,
 ) -> None:
     """Measure this machine: its limits, what each kernel reaches of them, messages between ranks."""
@@ -49,10 +49,10 @@ def new_command(
         here = known(device)
         if here.path is not None and not again and ((name is None and output is None) or here.path == target):
             print(printable(f"{device['name']} ({runtime_name}) is known: {here.path}"))
-            complete(runtime_name, device, here, 1 if quick else passes, quick=quick)
+            complete(runtime_name, device, here, passes, quick=quick)
             continue
         print(printable(f"measuring {device['name']} ({runtime_name}), host {host}"))
-        entry = measure(runtime_name, device, target, host, 1 if quick else passes, quick=quick)
+        entry = measure(runtime_name, device, target, host, passes, quick=quick)
         kept = [one for one in kept if not same_device(one, entry)] + [entry]
         write(target, chosen, kept)
         measured += 1

@@ -7,48 +7,28 @@ The models say which runs (`short_runs`), at other sizes than the defaults, and 
 import itertools
 import tempfile
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from types import ModuleType
 
 from fabricmark import models, results
-from fabricmark.base import kernels, transports
+from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel
 from fabricmark.base.progress import Steps
-from fabricmark.measure import launch
+from fabricmark.measure import fitted, launch, left_out
+from fabricmark.measure.fitted import RANKS, Finished, Told
 from fabricmark.measure.launch import Job
 from fabricmark.models import Board
 from fabricmark.models._measured import Run
-from fabricmark.models.machine import Bitstream, Curve, Network
-from fabricmark.results import Result
+from fabricmark.models.machine import Bitstream, Network
 
 REPETITIONS = 5
-# Without a warm-up: of two repetitions or more the best one counts, and the first is seldom that.
-QUICK = ("--warmup", "0", "--repetitions", "3", "--max-time", "1")
+# As `make run` asks for: the best of more repetitions is better, and that is what is predicted.
+QUICK = ("--repetitions", "5", "--max-time", "1")
 PASSES = 2
-RANKS = (1, 2)
 SINGLE = "single-work-item"
-
-
-@dataclass(frozen=True)
-class Measured:
-    """What short runs told. `sources`: of each curve and each bitstream, which runs and when."""
-
-    curves: tuple[tuple[Curve, str], ...]
-    bitstreams: tuple[tuple[Bitstream, str], ...]
-
-
-@dataclass(frozen=True)
-class Finished:
-    """A short run that was valid, its options in words, and what its model chose."""
-
-    run: Run
-    result: Result
-    words: str
-    chosen: Mapping[str, object]
 
 
 def options(chosen: Mapping[str, object]) -> tuple[str, ...]:
@@ -122,14 +102,14 @@ def measure(
     quick: bool = False,
     only: Sequence[str] | None = None,
     network: Network | None = None,
-) -> Measured:
+) -> Told:
     """Run everything on a device, so many times. Raises FabricmarkError (3) when a program is not built.
 
     `quick`: only the kernels that run by default, with fewer repetitions. `only`: these benchmarks.
     `network`: what is known of messages, where no run tells.
 
     A machine that others share is faster in one minute than in the next: the values are those of all passes
-    together.
+    together, and the error bars what passes and sizes that are left out are off by.
     """
     done: dict[tuple[str, str], list[Finished]] = {}
     with tempfile.TemporaryDirectory(prefix="fabricmark-") as place:
@@ -139,24 +119,16 @@ def measure(
                 about = f"{part.job.benchmark}, {part.variant} kernel"
                 started = time.monotonic()
                 steps.begin(about)
-                found = list(_finished(part, board, has_launcher, say))
-                done.setdefault((part.job.benchmark, part.variant), []).extend(found)
+                runs = list(_finished(part, board, has_launcher, say, number))
+                done.setdefault((part.job.benchmark, part.variant), []).extend(runs)
                 steps.end()
-                ran = f"{len(found)} of {len(part.runs)} runs, {time.monotonic() - started:.1f} s"
+                ran = f"{len(runs)} of {len(part.runs)} runs, {time.monotonic() - started:.1f} s"
                 with steps.aside():
                     say(f"[{steps.number}/{steps.total}] pass {number}, {about}: {ran}{steps.left()}")
-    curves = _curves(done)
-    if curves:
-        network = Network("host", "host", curves=tuple(curve for curve, _ in curves))
-    bitstreams: list[tuple[Bitstream, str]] = []
-    firsts: dict[str, list[Finished]] = {}  # of each benchmark's first kernel
-    for part in planned:
-        name, variant = part.job.benchmark, part.variant
-        members = [replace(one, run=replace(one.run, network=network)) for one in done[name, variant]]
-        shared = hasattr(part.model, "short_runs_of_others") and name in firsts
-        bitstreams += _bitstreams(part.model, name, variant, device, members, firsts[name] if shared else [])
-        firsts.setdefault(name, members)
-    return Measured(tuple(curves), tuple(bitstreams))
+    found = fitted.told(done, device["name"], network)
+    bars = left_out.error_bars(done, device["name"], network)
+    with_bars = [(replace(one, error_bars=bars.get(one.name, {})), about) for one, about in found.bitstreams]
+    return replace(found, bitstreams=tuple(with_bars))
 
 
 def _planned(
@@ -187,16 +159,16 @@ def _planned(
 
 
 def _finished(
-    part: ShortRuns, board: Board, has_launcher: bool, say: Callable[[str], None]
+    part: ShortRuns, board: Board, has_launcher: bool, say: Callable[[str], None], number: int
 ) -> Iterator[Finished]:
-    """The valid ones of a kernel's runs, as they come."""
+    """The valid ones of a kernel's runs in a pass, as they come."""
     job = part.job
-    for number, (chosen, ranks) in enumerate(part.runs):
+    for place, (chosen, ranks) in enumerate(part.runs):
         words = (*job.extra, *options(chosen), *part.repeating)
         several = {"mpi": ranks} if has_launcher else {"ranks": ranks}
         one = replace(job, extra=words, **(several if ranks > 1 else {}))
         about = f"fm_{job.benchmark} {' '.join(words)}" + (f" on {ranks} ranks" if ranks > 1 else "")
-        target = job.output / f"{job.benchmark}-{words[1]}-{number}.json"
+        target = job.output / f"{job.benchmark}-{words[1]}-{place}.json"
         try:
             code, path = launch.start(one, target, quiet=True)
             if code != 0 or not path.is_file():
@@ -212,71 +184,4 @@ def _finished(
             say(f"left out: {about}: not measured")
             continue
         parameters = {**result.document["parameters"], "variant": result.document["run"]["variant"]}
-        yield Finished(Run(parameters, board, result.ranks, measured), result, about, chosen)
-
-
-def _curves(done: Mapping[tuple[str, str], Sequence[Finished]]) -> list[tuple[Curve, str]]:
-    """Messages between the hosts' memories by ranks: of a benchmark whose model makes curves of its runs over
-    transport cpu. `done`: runs by benchmark and variant."""
-    groups: dict[tuple, list[Finished]] = {}
-    for (name, _), several in done.items():
-        make = getattr(models.find(name), "message_curve", None)
-        for one in several if make else ():
-            if transports.between_hosts(one.run.parameters.get("transport")):
-                groups.setdefault((make, one.run.ranks), []).append(one)
-    known = [(make([one.run for one in same]), source(same)) for (make, _), same in groups.items()]
-    return [(curve, about) for curve, about in known if curve is not None]
-
-
-def source(done: Sequence[Finished]) -> str:
-    """When, where and by which runs a value was measured."""
-    first = done[0].result.document
-    counted = Counter(one.words for one in done)
-    runs = "; ".join(f"{count} x {words}" if count > 1 else words for words, count in counted.items())
-    return f"measured {first['run']['started'][:16]}Z on {first['environment']['host']['name']}: {runs}"
-
-
-def _built(name: str, last: Finished) -> dict:
-    """What the kernel of a run was built with, but for what its model chose: a later run that takes these
-    from the system's file (`--system`) has sizes of its own."""
-    known = kernels.kernel(name).parameters.values()
-    return {
-        one.name: last.run.parameters[one.name]
-        for one in known
-        if one.stage == "build" and one.name in last.run.parameters and one.name not in last.chosen
-    }
-
-
-def _bitstreams(
-    model: ModuleType, name: str, variant: str, device: Mapping, done: Sequence[Finished],
-    others: Sequence[Finished] = (),
-) -> list[tuple[Bitstream, str]]:  # fmt: skip
-    """The kernel with its values; one for each number of ranks where these differ. Empty without values.
-
-    `others`: of another kernel, whose curves this one has, too, where it has none of its own.
-    """
-    groups = {"": list(done)}
-    if models.traits(name).by_ranks:
-        groups = {f"-{ranks}r": [one for one in done if one.run.ranks == ranks] for ranks in RANKS}
-    found = []
-    for ending, members in groups.items():
-        if not members:
-            continue
-        runs = [one.run for one in members]
-        fitted = {key: float(value) for key, value in model.fit_parameters(runs).items()}
-        alike, curves = [], {}
-        if hasattr(model, "processor_curves"):
-            alike = [one for one in others if one.run.ranks == runs[0].ranks]
-            curves = {
-                **model.processor_curves([one.run for one in alike]),
-                **model.processor_curves(runs),
-            }
-        if not fitted and not curves:
-            continue
-        # The largest on the fewest ranks: several ranks on a device have only a part of its cores each.
-        last = min(reversed(members), key=lambda one: one.run.ranks)
-        parameters = _built(name, last) | ({"ranks": last.run.ranks} if ending else {})
-        label = f"{name}-{variant}{ending}"
-        one = Bitstream(label, name, device["name"], variant, transports.NONE, parameters, curves)
-        found.append((one.with_measured(fitted), source([*members, *alike])))
-    return found
+        yield Finished(Run(parameters, board, result.ranks, measured), result, about, chosen, number)

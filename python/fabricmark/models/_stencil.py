@@ -118,8 +118,10 @@ class Stencil:
 
 
 def short_runs(defaults: Mapping) -> list[dict]:
-    """Options of the runs that are fitted, the largest last."""
-    return [{"columns": 1024, "rows": 512, "steps": 60}, {"columns": 4096, "rows": 512, "steps": 60}]
+    """Options of the runs that are fitted, the largest last: of as many steps as the usual one, over which
+    what a run takes to start is spread, and with rows as long, which decide what lies in caches."""
+    rows = defaults["rows"]
+    return [{"rows": max(1, rows // 2)}, {"rows": max(1, rows * 3 // 4)}]
 
 
 def short_runs_of_others(defaults: Mapping) -> list[dict]:

@@ -117,6 +117,14 @@ class Times:
 
 
 @dataclass(frozen=True)
+class ErrorBars:
+    """What 90 % of measured values stay within, as shares of a prediction, by size [bytes], ascending."""
+
+    bytes: tuple[float, ...]
+    shares: tuple[float, ...]
+
+
+@dataclass(frozen=True)
 class Curve:
     """Time of one message between two hosts' memories, measured for each size.
 
@@ -172,8 +180,8 @@ class Bitstream(HasValues):
 
     `parameters`: as in kernel.toml. Its values (base/keys.py, of bitstreams) are of the synthesis (the clock,
     memory.* in place of the board's), fitted to published rows (fitted.*) or to short runs on a machine
-    (measured.*). `curves`: measured times by size, of each kind of transfer (host_transfer). `tools`,
-    `shell`: what made it, for results.
+    (measured.*). `curves`: measured times by size, of each kind of transfer (host_transfer). `error_bars`: of
+    its predictions, by kind of metric (_measured.kind_of). `tools`, `shell`: what made it, for results.
     """
 
     name: str
@@ -185,6 +193,7 @@ class Bitstream(HasValues):
     curves: Mapping[str, Times] = field(default_factory=dict)
     tools: str = ""
     shell: str = ""
+    error_bars: Mapping[str, ErrorBars] = field(default_factory=dict)
     values: Values = field(default=Values("bitstream"), kw_only=True)
 
     @property

@@ -20,7 +20,7 @@ from fabricmark.base import kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.kernels import Kernel, Parameter
 from fabricmark.base.terminal import percent
-from fabricmark.models import Board, Prediction, _published
+from fabricmark.models import Board, Prediction, _error_bars, _published
 from fabricmark.models._published import Published
 from fabricmark.models.machine import HOST, Bitstream, Network
 from fabricmark.predict import feasible, settings
@@ -314,6 +314,7 @@ def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     predictions = _modelled(request, run, plan.board, plan.devices, network=network, bitstream=plan.bitstream)
     if not models.is_kernel_known(request.benchmark, plan.board, plan.bitstream):
         predictions = models.limits_alone(predictions)
+    predictions = _error_bars.with_error_bars(predictions, plan.bitstream)
     sizes = {name: value for name, value in _sizes(run).items() if name not in plan.place}
     headline = _headline(request, predictions)
     return Point(plan.devices, plan.place, sizes, headline, predictions, plan.id_of_bitstream)
@@ -478,7 +479,7 @@ def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str)
     if all(one.headline.explanation == models.LIMIT_ALONE for one in points):
         return Certainty(LIMITS)
     if request.system.board.device_class != "fpga":
-        return uncertain("as the published values are of FPGAs")
+        return _of_short_runs(request, points)
     published = _published.of(request.benchmark)
     if published is None:
         return uncertain(f"as there are no published values of {request.benchmark}")
@@ -488,6 +489,18 @@ def certainty_of(request: PredictionRequest, points: Sequence[Point], name: str)
     if not alone and (name not in systems.names() or request.system.name not in _measured_systems()):
         return unvalidated(f"no published value is of {request.system.name}")
     return _earned(request, points, published)
+
+
+def _of_short_runs(request: PredictionRequest, points: Sequence[Point]) -> Certainty:
+    """Of a CPU or GPU: what short runs were off by that had no part in a fit."""
+    if all(one.headline.error_bar is None for one in points):
+        return uncertain("as no short run tells; `fabricmark systems new --again` makes them")
+
+    def of_prediction(point: Point, one: Prediction) -> float | None:
+        return one.error_bar and one.error_bar * wider(request, point)[0]
+
+    line = "error bar: 90 % within the column ±, as short runs on the machine that had no part in a fit"
+    return Certainty(line + said_wider(wider(request, points[0])[1]), of_prediction)
 
 
 def _doublings(request: PredictionRequest, point: Point, name: str) -> float:

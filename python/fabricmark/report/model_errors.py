@@ -1,15 +1,17 @@
-"""How far off the models were, over the rows of many runs: one line below the tables of a report.
+"""How far off the models were, over the rows of many runs: a line or two below the tables of a report.
 
-Runs with the same settings are repetitions of one: by how much their bests differ no model can know.
+Runs with the same settings are repetitions of one: by how much their bests differ no model can know. Of a
+run that was not repeated the halves of its repetitions stand in, which differ by less than two runs.
 """
 
 import json
 import statistics
-from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fabricmark.base.terminal import percent
+from fabricmark.models import _error_bars
 from fabricmark.results import Measurement, Result
 from fabricmark.results.inner import percentile
 from fabricmark.results.judgement import INVALID
@@ -19,17 +21,23 @@ if TYPE_CHECKING:
 
 MOST = 90  # percent of the rows that a second figure is about
 BAR = 0.10  # an error of less is no fault of a model
+SHOWN = 3  # kinds of rows
+LINK = "transfers of other benchmarks"
 SPREADS = 2  # nor one of less than so many times what repeated runs differ by
 
 
 @dataclass(frozen=True)
 class Compared:
     """A measured row. `about`: settings of its run, metric and place; `error`: of the model, a share of what
-    was measured; None: not predicted."""
+    was measured; None: not predicted. `kind`: of rows that are off together. `halves`: what the bests of both
+    halves of its repetitions differ by, None of a single one. `held`: whether it is within its error bar."""
 
     about: tuple
     best: float
     error: float | None
+    kind: str = ""
+    halves: float | None = None
+    held: bool | None = None
 
 
 @dataclass(frozen=True)
@@ -37,13 +45,16 @@ class Errors:
     """Of many rows. `shares`: of the predicted ones, without sign, ascending; `allowed`: most of each.
 
     `spreads`: what bests of the same settings differ by, of rows that were repeated. Allowed is BAR, or
-    SPREADS times a row's own.
+    SPREADS times a row's own, of one that was not repeated that of its halves. `held`: of rows with an error
+    bar, whether it is within. `kinds`: the errors of each.
     """
 
     shares: Sequence[float]
     allowed: Sequence[float]
     spreads: Sequence[float]
     unpredicted: int
+    held: Sequence[bool] = ()
+    kinds: Mapping[str, Sequence[float]] = field(default_factory=dict)
 
     @property
     def median(self) -> float:
@@ -55,9 +66,25 @@ class Errors:
         return percentile(self.shares, MOST)
 
     @property
-    def within(self) -> float:
-        """The share of rows that are off by no more than allowed."""
-        return statistics.fmean(error <= most for error, most in zip(self.shares, self.allowed, strict=True))
+    def within(self) -> int:
+        """How many rows are off by no more than allowed."""
+        return sum(error <= most for error, most in zip(self.shares, self.allowed, strict=True))
+
+    @property
+    def worst(self) -> list[tuple[str, Sequence[float]]]:
+        """Kinds whose median is above BAR, those first whose errors add up to most."""
+        off = [(kind, own) for kind, own in self.kinds.items() if statistics.median(own) > BAR]
+        return sorted(off, key=lambda one: -sum(one[1]))
+
+
+def halves(entry: Measurement) -> float | None:
+    """What the bests of the first and the last half of the repetitions differ by, as a share."""
+    seconds = entry.seconds() if entry.per_rank else []
+    middle = len(seconds) // 2
+    if middle == 0:
+        return None
+    first, last = min(seconds[:middle]), min(seconds[middle:])
+    return max(first, last) / min(first, last) - 1 if min(first, last) > 0 else None
 
 
 def compared(result: Result, rows: Iterable[tuple[Measurement, "Row"]]) -> list[Compared]:
@@ -74,6 +101,9 @@ def compared(result: Result, rows: Iterable[tuple[Measurement, "Row"]]) -> list[
             (*of_run, entry.name, entry.unit, frozenset(entry.axes.items())),
             row.best,
             None if row.error is None else abs(row.error),
+            LINK if _error_bars.is_over_link(entry.axes) else run["benchmark"],
+            halves(entry),
+            row.is_held,
         )
         for entry, row in rows
         if row.kind == "measured"
@@ -90,28 +120,52 @@ def errors(rows: Sequence[Compared]) -> Errors:
         for about, found in bests.items()
         if len(found) > 1 and min(found) > 0
     }
-    known = sorted(
-        (row.error, max(BAR, SPREADS * spread.get(row.about, 0.0))) for row in rows if row.error is not None
-    )
+    known, held = [], []
+    kinds: dict[str, list[float]] = {}
+    for row in rows:
+        if row.error is None:
+            continue
+        known.append((row.error, max(BAR, SPREADS * spread.get(row.about, row.halves or 0.0))))
+        kinds.setdefault(row.kind, []).append(row.error)
+        if row.held is not None:
+            held.append(row.held)
+    known.sort()
     return Errors(
         [error for error, _ in known], [most for _, most in known], sorted(spread.values()),
-        len(rows) - len(known),
+        len(rows) - len(known), held, kinds,
     )  # fmt: skip
 
 
-def line(rows: Sequence[Compared]) -> str:
-    """In words; "" where nothing was predicted."""
+def lines(rows: Sequence[Compared]) -> list[str]:
+    """In words; none where nothing was predicted."""
     found = errors(rows)
     if not found.shares:
-        return ""
-    count = "1 row" if len(found.shares) == 1 else f"{len(found.shares)} rows"
-    words = f"errors of {count}: median {percent(found.median)}, p{MOST} {percent(found.most)}"
+        return []
+    count = len(found.shares)
+    words = f"errors of {_rows(count)}: median {percent(found.median)}, p{MOST} {percent(found.most)}"
     if found.unpredicted:
         words += f"; {found.unpredicted} more have no model"
+    own = "halves of its repetitions"
     if found.spreads:
         middle, most = statistics.median(found.spreads), percentile(found.spreads, MOST)
-        words += (
-            f"; bests of repeated runs differ by a median of {percent(middle)}, p{MOST} {percent(most)}; "
-            f"{percent(found.within)} of the rows are off by at most {percent(BAR)} or {SPREADS} times that"
-        )
-    return words
+        words += f"; bests of repeated runs differ by a median of {percent(middle)}, p{MOST} {percent(most)}"
+        own = "repeated runs"
+    words += (
+        f"; {found.within} of {count} are off by at most {percent(BAR)} or {SPREADS} times what a row's "
+        f"{own} differ by"
+    )
+    if found.held:
+        words += f"; error bars hold {percent(statistics.fmean(found.held))} of {_rows(len(found.held))}"
+    return [words, *_most_of(found)]
+
+
+def _most_of(found: Errors) -> list[str]:
+    """Which kinds carry the errors, where some do."""
+    shown = [
+        f"{kind} ({_rows(len(own))}, median {percent(statistics.median(own))})" for kind, own in found.worst
+    ]
+    return [f"most of it: {', '.join(shown[:SHOWN])}"] if shown else []
+
+
+def _rows(count: int) -> str:
+    return "1 row" if count == 1 else f"{count} rows"

@@ -11,7 +11,18 @@ from fabricmark.results.inner import PERCENTILES
 from fabricmark.systems import device_limits
 
 RUN = ("benchmark", "kernel", "class", "device", "host", "ranks", "started")
-METRIC_COLUMNS = ("kind", "unit", "best", "median", "minimum", "maximum", "modelled", "error", "limit")
+METRIC_COLUMNS = (
+    "kind",
+    "unit",
+    "best",
+    "median",
+    "minimum",
+    "maximum",
+    "modelled",
+    "error_bar",
+    "error",
+    "limit",
+)
 LAST = ("efficiency", "bottleneck", "verdict", "file")
 
 
@@ -44,7 +55,8 @@ def _rows(
         ):
             yield [
                 *about, entry.name, *(entry.axes.get(axis) for axis in axes), entry.kind, entry.unit,
-                entry.best, entry.median, entry.minimum, entry.maximum, row.modelled, row.error, row.limit,
+                entry.best, entry.median, entry.minimum, entry.maximum, row.modelled, row.error_bar,
+                row.error, row.limit,
                 *((entry.percentiles or {}).get(name) for name in percentiles),
                 row.efficiency, None if row.bottleneck == NOTHING else row.bottleneck,
                 result.verdict(), result.path,
@@ -75,7 +87,7 @@ def _shown(heading: str, value: object) -> object:
         return ""
     if not isinstance(value, float):
         return value
-    shares = {"error": True, "efficiency": False}
+    shares = {"error_bar": False, "error": True, "efficiency": False}
     return percent(value, signed=shares[heading]) if heading in shares else number(value)
 
 

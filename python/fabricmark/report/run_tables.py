@@ -17,7 +17,7 @@ from fabricmark import models, results
 from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column, number, percent
-from fabricmark.models import Prediction
+from fabricmark.models import Prediction, _error_bars
 from fabricmark.report import families, model_errors
 from fabricmark.report.model_errors import Compared
 from fabricmark.results import Measurement, Result
@@ -32,7 +32,7 @@ KIND_STYLES = {"measured": "green", "emulated": "magenta", "modelled": "cyan"}
 VERDICT_STYLES = {"valid": "green", INVALID: "bold red"}
 METRIC_COLUMNS = (
     Column("kind", once=True),
-    *terminal.numbers("best", "median", "modelled", "error", "limit"),
+    *terminal.numbers("best", "median", "modelled", "±", "error", "limit"),
     Column("unit", once=True),
     *terminal.numbers("efficiency"),
     Column("bottleneck", once=True),
@@ -42,6 +42,7 @@ METRIC_COLUMNS = (
 MEANINGS = {
     "points": "points: of a curve; the row is its best one.",
     "best": "best, median: of the repetitions; each lasts from the first rank's start to the last one's end.",
+    "±": "±: what 90 % of measured values stay within, as short runs told that had no part in a fit.",
     "error": "error: modelled / best - 1.",
     "limit": "limit: the most that the memory or cache that holds the data, the link or the arithmetic units "
     "did when they were measured by themselves.",
@@ -66,11 +67,19 @@ class Row:
     limit: float | None
     efficiency: float | None
     bottleneck: str
+    error_bar: float | None = None
 
     @property
     def error(self) -> float | None:
         """Of the model: modelled / best - 1; None without a model."""
         return None if self.modelled is None or self.best <= 0 else self.modelled / self.best - 1
+
+    @property
+    def is_held(self) -> bool | None:
+        """Whether the best is within the error bar; None without one."""
+        if not self.modelled or self.error_bar is None:
+            return None
+        return abs(self.best / self.modelled - 1) <= self.error_bar
 
 
 def load_all(files: Sequence[Path]) -> tuple[list[Result], list[FabricmarkError]]:
@@ -108,7 +117,8 @@ def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
             result.benchmark, board, more.get("bitstream")
         ):
             found = models.limits_alone(found)
-        return models.within_limits(found, board)
+        found = models.within_limits(found, board)
+        return _error_bars.with_error_bars(found, more.get("bitstream"))
     except (models.MissingValue, LookupError, TypeError, ValueError, AttributeError, ArithmeticError):
         # A model that does not know these parameters has nothing to say; the measurement stands alone.
         return []
@@ -143,7 +153,7 @@ def _row(measurement: Measurement, match: Prediction | None) -> Row:
     if match.limit and measurement.best > 0:
         higher = measurement.better == "higher"
         efficiency = measurement.best / match.limit if higher else match.limit / measurement.best
-    return Row(*plain, match.value, match.limit, efficiency, match.bottleneck)
+    return Row(*plain, match.value, match.limit, efficiency, match.bottleneck, match.error_bar)
 
 
 def title(result: Result) -> list[str]:
@@ -180,6 +190,7 @@ def cells(entry: Row, verdict: str) -> list[terminal.Cell]:
     return [
         Text(entry.kind, style=KIND_STYLES[entry.kind]),
         *(number(value) for value in (entry.best, entry.median, entry.modelled)),
+        percent(entry.error_bar),
         percent(entry.error, signed=True),
         number(entry.limit),
         entry.unit,
@@ -365,7 +376,7 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
         there |= section(result, found, out)
         compared += found.compared
     footnote(out, there)
-    if len(shown) > 1 and (line := model_errors.line(compared)):
+    for line in model_errors.lines(compared) if len(shown) > 1 else ():
         terminal.say(out, line)
     left_out(out, len(loaded) - len(shown))
 

@@ -19,6 +19,7 @@ from fabricmark.results.judgement import INVALID
 MOST_ROWS = 3000
 LONGEST_LINE = 30
 POWER_COLUMNS = 4
+NUMERIC = ("best", "median", "modelled", "±", "error", "limit", "efficiency")
 MOST_ROWS_OF_ONE = 500  # benchmark
 # A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
 SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
@@ -57,6 +58,11 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[str], numeric: S
 
 def percent(value: float | None) -> str:
     return NOTHING if value is None else f"{value:.0f} %"
+
+
+def share(value: float | None) -> str:
+    """`12 %`."""
+    return percent(None if value is None else 100 * value)
 
 
 def signed(value: float | None) -> str:
@@ -167,13 +173,14 @@ def summary(groups: Sequence[Group]) -> str:
     """One benchmark: what was measured beside what is modelled and possible."""
     with_power = any(run.document.get("energy") for group in groups for run in group.runs)
     several = len(groups) > 1
-    headings = ["run"] * several + ["metric", "kind", "best", "median", "modelled", "error", "limit", "unit"]
+    with_bars = any(one.row.error_bar is not None for group in groups for one, _ in group.condensed)
+    headings = ["run"] * several + ["metric", "kind", "best", "median", "modelled", *["±"] * with_bars]
+    headings += ["error", "limit", "unit"]
     headings += ["efficiency", "bottleneck", "verdict"]
     headings += ["power [W]", "peak [W]", "J/repetition", "best per peak watt"] if with_power else []
-    rows = [summary_row(group, *entry, several, with_power) for group in groups for entry in group.condensed]
-    numeric = [
-        headings.index(name) for name in ("best", "median", "modelled", "error", "limit", "efficiency")
-    ]
+    also = (several, with_bars, with_power)
+    rows = [summary_row(group, *entry, *also) for group in groups for entry in group.condensed]
+    numeric = [headings.index(name) for name in NUMERIC if name in headings]
     numeric += range(len(headings) - POWER_COLUMNS, len(headings)) if with_power else []
     caption = f"{groups[0].benchmark}: {len(groups)} groups of runs" if several else groups[0].name
     shown = table(caption, headings, rows[:MOST_ROWS_OF_ONE], numeric)
@@ -190,7 +197,9 @@ def summary(groups: Sequence[Group]) -> str:
     return shown
 
 
-def summary_row(group: Group, metric: Metric, points: int, several: bool, with_power: bool) -> str:
+def summary_row(
+    group: Group, metric: Metric, points: int, several: bool, with_bars: bool, with_power: bool
+) -> str:
     """One metric of the summary."""
     row, entry = metric.row, metric.measurement
     what = families.axes_text(entry.axes) or families.words(entry.name)
@@ -201,7 +210,9 @@ def summary_row(group: Group, metric: Metric, points: int, several: bool, with_p
     runs = "" if len(group.runs) == 1 else f" ({len(group.runs)} runs)"
     cells = [run_cell(group.label + runs)] if several else []
     cells += [cell(what, "th", scope="row"), cell(row.kind, classes=row.kind)]
-    cells += [numbers((row.best, row.median, row.modelled)), cell(signed(row.error), classes="n")]
+    cells += [numbers((row.best, row.median, row.modelled))]
+    cells += [cell(share(row.error_bar), classes="n")] if with_bars else []
+    cells += [cell(signed(row.error), classes="n")]
     cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
     cells += [verdict_cell(group.verdict())]
     return f"<tr>{''.join(cells)}{power_cells(metric, power(group)) if with_power else ''}</tr>"

@@ -10,7 +10,7 @@ from pathlib import Path
 from fabricmark.base import keys, quantities, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Values
-from fabricmark.models.machine import Bitstream, Curve, Network, Times
+from fabricmark.models.machine import Bitstream, Curve, ErrorBars, Network, Times
 from fabricmark.results import published
 from fabricmark.systems import files
 from fabricmark.systems.files import PROFILES, Fault, SourcedValue, Table
@@ -19,6 +19,8 @@ MOST_LIKE = 8
 MOST_DEVICES = 2**20
 DIRECTIONS = 2  # each rank sends to both neighbours
 MOST_POINTS = 1000  # of a curve
+MOST_ERROR = 1e6  # of an error bar
+BITSTREAM_PARTS = ("parameters", "curves", "error_bars")  # beside its values
 Synthesised = tuple[Bitstream, tuple[SourcedValue, ...]]
 
 
@@ -270,11 +272,12 @@ def _entry(
 ) -> Table:
     """One table of a bitstreams file, with what it inherits, also from all of the file. Raises Fault."""
     at, given = ("bitstreams", name), whole.get("source", "")
-    own = files.table(raw, "bitstream", at, files.place(path), ("parameters", "curves"), given)
-    for part in ("parameters", "curves"):
+    own = files.table(raw, "bitstream", at, files.place(path), BITSTREAM_PARTS, given)
+    for part in BITSTREAM_PARTS:
         if own.rest.get(part) and not own.texts.get("source", given):
             raise Fault((*at, part), "no source", 'add source = "document, table or section"')
     transfer_curves(own.rest.get("curves", {}), (*at, "curves"))
+    error_bars(own.rest.get("error_bars", {}), (*at, "error_bars"))
     if "like" in own.texts:
         like = (*at, "like")
         file, slash, other = own.texts["like"].rpartition("/")
@@ -315,6 +318,7 @@ def _bitstream(name: str, table: Table, board_id: str, profile: str) -> Bitstrea
         transfer_curves(table.rest.get("curves", {}), ("bitstreams", name, "curves")),
         table.texts.get("tools", ""),
         table.texts.get("shell", ""),
+        error_bars(table.rest.get("error_bars", {}), ("bitstreams", name, "error_bars")),
         values=Values("bitstream", numbers(table.sourced, profile)),
     )
 
@@ -456,15 +460,26 @@ def transfer_curves(raw: Mapping, at: tuple) -> dict[str, Times]:
     return {name: Times(*_points(one, "bytes", (*at, name))) for name, one in raw.items()}
 
 
-def _points(raw: dict, sizes_key: str, at: tuple) -> tuple[tuple[float, ...], tuple[float, ...]]:
-    """(sizes, times) of a curve. Raises Fault."""
-    for key, dimension in ((sizes_key, "bytes"), ("seconds", "seconds")):
+def error_bars(raw: Mapping, at: tuple) -> dict[str, ErrorBars]:
+    """Of a bitstream's predictions, by kind of metric. Raises Fault."""
+    return {name: ErrorBars(*_points(one, "bytes", (*at, name), "shares")) for name, one in raw.items()}
+
+
+def _points(
+    raw: dict, sizes_key: str, at: tuple, values_key: str = "seconds"
+) -> tuple[tuple[float, ...], tuple[float, ...]]:
+    """(sizes, values) of a curve; values are times, or shares. Raises Fault."""
+    most = {sizes_key: quantities.RANGES["bytes"][1], "shares": MOST_ERROR}
+    for key in (sizes_key, values_key):
         for place, number in enumerate(raw[key]):
-            if not 0 < number <= quantities.RANGES[dimension][1]:  # the schema takes infinities, too
+            if (
+                not 0 < number <= most.get(key, quantities.RANGES["seconds"][1])
+            ):  # the schema takes infinities
                 raise Fault((*at, key, place), f"{number} is out of range", "write a plain number")
-    sizes, seconds = (tuple(float(number) for number in raw[key]) for key in (sizes_key, "seconds"))
-    if len(sizes) != len(seconds):
-        raise Fault((*at, "seconds"), "not as many times as sizes", "give each size its time")
+    sizes, values = (tuple(float(number) for number in raw[key]) for key in (sizes_key, values_key))
+    if len(sizes) != len(values):
+        words = {"seconds": "time", "shares": "share"}[values_key]
+        raise Fault((*at, values_key), f"not as many {words}s as sizes", f"give each size its {words}")
     if any(b <= a for a, b in pairwise(sizes)):
         raise Fault((*at, sizes_key), "not ascending", "sort sizes and times")
-    return sizes, seconds
+    return sizes, values

@@ -7,7 +7,7 @@ of its board begins with a key made of the three, so that a file of another mach
 import hashlib
 import json
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from math import log2
 from pathlib import Path
@@ -77,8 +77,13 @@ def find(cpu: str, device_name: str, driver: str) -> Found:
 
 
 def bitstream(system: System, benchmark: str, variant: str, ranks: int) -> Bitstream | None:
-    """The measured kernel for a run; of several numbers of ranks the nearest. None where there is none."""
-    fitting = [one for one in system.bitstreams if (one.benchmark, one.variant) == (benchmark, variant)]
+    """The measured kernel for a run. None where there is none."""
+    return nearest(system.bitstreams, benchmark, variant, ranks)
+
+
+def nearest(bitstreams: Iterable[Bitstream], benchmark: str, variant: str, ranks: int) -> Bitstream | None:
+    """Of these the kernel for a run; of several numbers of ranks the nearest. None where there is none."""
+    fitting = [one for one in bitstreams if (one.benchmark, one.variant) == (benchmark, variant)]
 
     def far(one: Bitstream) -> float:
         known = one.parameters.get("ranks", 1)

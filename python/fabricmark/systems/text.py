@@ -46,10 +46,10 @@ def board(made: Board, summary: str, source: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def points(sizes: Sequence[float], seconds: Sequence[float]) -> tuple[str, str]:
-    """Sizes and times of a measured curve as lists."""
+def points(sizes: Sequence[float], values: Sequence[float]) -> tuple[str, str]:
+    """Sizes and times, or shares, of a measured curve as lists."""
     whole = ", ".join(f"{size:.0f}" for size in sizes)
-    return f"[{whole}]", f"[{', '.join(f'{time:.4g}' for time in seconds)}]"
+    return f"[{whole}]", f"[{', '.join(f'{one:.4g}' for one in values)}]"
 
 
 def network(name: str, curves: Sequence[tuple[Curve, str]]) -> str:
@@ -83,6 +83,11 @@ def kernels(entries: Sequence[tuple[Bitstream, str]]) -> list[str]:
         for name, times in entry.curves.items():
             sizes, seconds = points(times.bytes, times.seconds)
             lines.append(f"{name} = {{ bytes = {sizes}, seconds = {seconds} }}")
+        if entry.error_bars:
+            lines.append(f"[bitstreams.{entry.name}.error_bars]")
+        for name, bars in entry.error_bars.items():
+            sizes, shares = points(bars.bytes, bars.shares)
+            lines.append(f"{name} = {{ bytes = {sizes}, shares = {shares} }}")
     return lines
 
 
