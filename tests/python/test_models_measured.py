@@ -285,3 +285,14 @@ def test_few_sizes_make_no_curve():
     runs = grown("gemm", (0.1, 0.2, 0.3), "gemm")[:2]
     assert model.processor_curves(runs) == {} and "efficiency" in model.fit_parameters(runs)
     assert "efficiency" not in model.fit_parameters(grown("gemm", (0.1, 0.2, 0.3), "gemm"))
+
+
+def test_a_start_that_jumps_is_one_start():
+    """Copies of 2 to 32 bytes take the same; what rises stays as it was measured."""
+    known = Times((2.0, 8.0, 32.0, 128.0, 512.0), (8e-6, 32e-6, 16e-6, 40e-6, 80e-6))
+    found = _measured.ascending(known)
+    middle = pytest.approx((32e-6 * 16e-6) ** 0.5)
+    assert found.seconds == (pytest.approx(8e-6), middle, middle, pytest.approx(40e-6), pytest.approx(80e-6))
+    assert found.bytes == known.bytes
+    falling = _measured.ascending(Times((1.0, 2.0, 4.0), (4.0, 2.0, 1.0)))
+    assert falling.seconds == pytest.approx((2.0, 2.0, 2.0))

@@ -175,6 +175,21 @@ def means(curves: Iterable[Mapping[float, float]]) -> Times:
     return Times(tuple(sizes), tuple(float(np.exp(np.mean(np.log(times[size])))) for size in sizes))
 
 
+def ascending(known: Times) -> Times:
+    """The curve next to a measured one, of logarithms, on which more bytes take no less time (pool adjacent
+    violators). What a start takes jumps from one size to the next, as other threads were awake or not: sizes
+    that are no slower than smaller ones are measurements of the same."""
+    pools: list[tuple[float, int]] = []  # mean of ln of the times, and of how many
+    for seconds in known.seconds:
+        pools.append((float(np.log(seconds)), 1))
+        while len(pools) > 1 and pools[-2][0] > pools[-1][0]:
+            (last, of_last), (before, of_before) = pools.pop(), pools.pop()
+            count = of_before + of_last
+            pools.append(((before * of_before + last * of_last) / count, count))
+    times = [float(np.exp(mean)) for mean, count in pools for _ in range(count)]
+    return Times(known.bytes, tuple(times))
+
+
 def curve_seconds(curve: Curve, message_bytes) -> np.ndarray:
     """Time of one exchange of these sizes [s]."""
     return interpolated_seconds(curve.message_bytes, curve.seconds, message_bytes)

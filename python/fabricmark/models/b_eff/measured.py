@@ -78,5 +78,5 @@ def message_curve(runs: Sequence[Run]) -> Curve | None:
     measured = [times for run in runs if (times := curve(run.measurements, EXCHANGE))]
     if not measured:
         return None
-    known = _measured.means(measured)
+    known = _measured.ascending(_measured.means(measured))
     return Curve(runs[0].ranks, runs[0].board.hosts, known.bytes, known.seconds)

@@ -41,7 +41,7 @@ def curves(runs: Sequence[Run]) -> dict[str, Times]:
                 of_run.setdefault(curve_name(entry.axes), {})[entry.axes["bytes"]] = seconds
         for name, times in of_run.items():
             found.setdefault(name, []).append(times)
-    return {name: _measured.means(several) for name, several in found.items()}
+    return {name: _measured.ascending(_measured.means(several)) for name, several in found.items()}
 
 
 def fit(runs: Sequence[Run]) -> dict[str, float]:
