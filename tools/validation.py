@@ -16,7 +16,18 @@ from fabricmark.base import paths
 from fabricmark.base.terminal import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
-from fabricmark.validate import fit_view, intervals, likeness, residuals, rival, scored, splits, tables, texts
+from fabricmark.validate import (
+    fit_view,
+    intervals,
+    likeness,
+    residuals,
+    rival,
+    scored,
+    splits,
+    tables,
+    texts,
+    unmeasured,
+)
 from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
@@ -275,6 +286,7 @@ def main() -> None:
     known, printed = residuals.make(load), scored.score(load)
     intervals.file().parent.mkdir(exist_ok=True)
     paths.write_atomically(intervals.file(), residuals.text(known))
+    paths.write_atomically(unmeasured.file(), residuals.text(unmeasured.make(load)))
     paths.write_atomically(intervals.likeness_file(), likeness.text(likeness.make(known)))
     written = tables_of(numbered, found, known, printed)
     paths.write_atomically(PAGE, page(PAGE.read_text(encoding="utf-8"), written))

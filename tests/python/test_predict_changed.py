@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
-from fabricmark.predict import points
+from fabricmark.predict import certainty, points
 from fabricmark.validate import intervals
 
 KNOWN = intervals.load()
@@ -22,7 +22,7 @@ def case_of(benchmark, transport, given=None, overrides=None, devices=(1,), axes
         benchmark, systems.load("noctua1"), transport, points.WEAK, given or {}, overrides or {}
     )
     found, _ = points.predict(request, list(devices), axes or {})
-    known = points.certainty_of(request, found, "noctua1")
+    known = certainty.certainty_of(request, found, "noctua1")
     return request, [known.of(one, one.headline) for one in found], known.line
 
 
@@ -75,8 +75,8 @@ def test_a_parameter_that_is_no_number_counts_as_a_doubling():
     request, _, _ = case_of("hpl", "channels")
     (point,), _ = points.predict(request, [1], {})
     other = replace(request, given={"block_size": 256, "data_type": "half"})
-    assert points._doublings(other, point, "block_size") == 1.0
-    assert points._doublings(other, point, "data_type") == 1.0
+    assert certainty._doublings(other, point, "block_size") == 1.0
+    assert certainty._doublings(other, point, "data_type") == 1.0
 
 
 def test_rows_of_one_s_own_do_not_measure_changed_values(predict):
@@ -91,5 +91,5 @@ def test_rows_of_one_s_own_do_not_measure_changed_values(predict):
 def test_a_closed_form_has_none():
     request, _, _ = case_of("b_eff", "host")
     found, _ = points.predict(request, [2], {})
-    known = points.certainty_of(replace(request, closed_form=True), found, "noctua1")
+    known = certainty.certainty_of(replace(request, closed_form=True), found, "noctua1")
     assert "--closed-form differs from what was measured" in known.line

@@ -6,14 +6,14 @@ import io
 import pytest
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.predict import measured, points, view
+from fabricmark.predict import certainty, measured, points, view
 from fabricmark.predict.points import Case
 
 
 def case_of(benchmark, system, transport="none", counts=(1,), **more):
     request = points.PredictionRequest(benchmark, systems.load(system), transport, points.WEAK, **more)
     found, about = points.predict(request, counts, {})
-    return Case(request, found, points.certainty_of(request, found, system), about)
+    return Case(request, found, certainty.certainty_of(request, found, system), about)
 
 
 def test_systems_and_transports_side_by_side(predict, tmp_path):

@@ -2,7 +2,7 @@
 
 import pytest
 from conftest import REPOSITORY
-from fabricmark.validate import intervals, outcomes, splits, splits_view, tables
+from fabricmark.validate import intervals, outcomes, splits, splits_view, tables, unmeasured
 from fabricmark.validate.intervals import Asked, Intervals
 
 ROWS = tables.with_tables(row for _, row in outcomes.read())
@@ -25,7 +25,7 @@ def test_every_row_is_left_out_by_its_devices_and_by_its_system(found):
 
 
 def test_intervals_cover_what_a_split_leaves_out(found):
-    """Where they are for: all but systems that nobody measured."""
+    """Beside systems that nobody measured."""
     own = [(split, pairs) for split, pairs in found if not split.of_system]
     for split, pairs in own:
         assert coverage(pairs).share >= 0.8, split.name
@@ -33,11 +33,39 @@ def test_intervals_cover_what_a_split_leaves_out(found):
     assert 0.85 <= coverage([pair for _, pairs in own for pair in pairs]).share <= 0.95
 
 
-def test_a_system_that_nobody_measured_has_no_interval(found):
+def test_a_system_that_nobody_measured_has_the_wide_interval_of_the_others(found):
     for split, pairs in found:
         if split.of_system:
-            assert coverage(pairs).unvalidated == len(pairs)
-            assert "of this system" in pairs[0][1].reason
+            assert coverage(pairs).unvalidated == 0
+            assert 0.8 <= coverage(pairs).share < 1, split.name
+            assert coverage(pairs).half_width > 1
+
+
+def test_the_file_of_systems_that_are_left_out_is_that_of_the_splits(found):
+    made = [one for split, pairs in found if split.of_system for one, _ in pairs]
+    known = unmeasured.known()
+    assert [(one.system, one.metric, one.devices) for one in made] == [
+        (one.system, one.metric, one.devices) for one in known
+    ]
+    for one, other in zip(made, known, strict=True):
+        assert one.error == pytest.approx(other.error, abs=0.003)
+
+
+def test_of_a_machine_that_nobody_measured():
+    """Of this benchmark where two systems have enough rows, else of all; copies apart; each group once."""
+
+    def rows(system, benchmark, error, count, metric="bandwidth_copy"):
+        about = (benchmark, system, "a", "none", 1, 0.0, metric, error, "here")
+        return [intervals.Residual(*about)] * count
+
+    stream = [*rows("one", "stream", 0.1, 6), *rows("two", "stream", 0.2, 6)]
+    others = [*rows("one", "gemm", 2.0, 1), *rows("one", "fft", -0.5, 1)]
+    assert unmeasured.half_width("stream", "none", [*stream, *others]) == pytest.approx(0.2)
+    assert unmeasured.half_width("gemm", "none", [*stream, *others]) == pytest.approx(2.0)
+    assert unmeasured.half_width("gemm", "none", rows("one", "fft", -0.5, 1)) == pytest.approx(1.0)
+    assert unmeasured.half_width("stream", "none", stream, of_copies=True) is None
+    rare = [*rows("one", "hpl", 3.0, 1), *rows("one", "gemm", 0.1, 100)]
+    assert unmeasured.half_width("fft", "none", rare) == pytest.approx(3.0), "not one of 101"
 
 
 def test_with_fewer_devices_than_were_measured_the_wider_of_both_counts():

@@ -81,13 +81,8 @@ def _shrunk(several: Sequence[Miss], usual: float) -> float:
 def _tail(kinds: Sequence[Sequence[float]]) -> float:
     """How many deviations hold 90 % of the errors, each kind counted once: a machine that is disturbed now
     and then has more far ones than a normal distribution."""
-    every = sorted((far, 1 / len(own)) for own in kinds for far in own)
-    within = 0.0
-    for far, weight in every:
-        within += weight
-        if within >= intervals.LEVEL * len(kinds):
-            return max(far, intervals.NORMAL)
-    return intervals.NORMAL
+    far = [(one, 1 / len(own)) for own in kinds for one in own]
+    return max(intervals.weighted(far), intervals.NORMAL) if far else intervals.NORMAL
 
 
 def misses(done: Done, device_name: str, network: Network | None = None) -> Iterator[Miss]:

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabricmark import models, systems
 from fabricmark.models import Prediction
-from fabricmark.predict import points
+from fabricmark.predict import certainty, points
 from fabricmark.predict.points import Case, Certainty, Point, PredictionRequest
 from fabricmark.systems import System
 from fabricmark.validate import calibrated as validated
@@ -45,7 +45,7 @@ def moved(known: Learned, system: System, benchmark: str, transport: str) -> Sys
 def place_of(request: PredictionRequest, point: Point, one: Prediction) -> Place:
     """Of a prediction."""
     about = (request.benchmark, request.system.name, request.system.board_id, request.transport)
-    size, device_class = points.size_of(request, point, one), request.system.board.device_class
+    size, device_class = certainty.size_of(request, point, one), request.system.board.device_class
     return Place(*about, metric_of(one), point.devices, size, point.design, device_class)
 
 
@@ -63,10 +63,10 @@ def learning(case: Case, calibration: Calibration) -> Case:
     for point, before, of in zip(found, case.points, told, strict=True):
         for one, old, width in zip(point.predictions, before.predictions, of.half_widths, strict=True):
             earned = case.known.of(before, old) if is_published else None
-            learnt = width * points.wider(case.request, point)[0]
+            learnt = width * certainty.wider(case.request, point)[0]
             widths[id(one)] = validated.narrower(learnt, earned)
     about = "error bar: 90 % within the column ±, as these rows and the values of the system leave it"
-    about += points.said_wider(points.wider(case.request, case.points[0])[1])
+    about += certainty.said_wider(certainty.wider(case.request, case.points[0])[1])
     known = Certainty(about, lambda point, one: widths.get(id(one)))
     return replace(case, points=found, known=known, about=lines)
 

@@ -14,7 +14,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_costs import INPUTS, Costs
 from fabricmark.models.machine import DIRECT, PACKET, Network
-from fabricmark.predict import options, points, settings, view
+from fabricmark.predict import certainty, options, points, settings, view
 from fabricmark.predict.points import Case, Point, PredictionRequest
 from fabricmark.predict.settings import Reads
 from fabricmark.systems import choice, local_machine
@@ -91,7 +91,7 @@ def _case(
     about += points.not_limiting(request, found, predicted)
     about += [_sensitivity(request, found[-1], parameters)] if sensitive else []
     unvalidated = f"no published value is of {request.about}"
-    return Case(request, found, points.unvalidated(unvalidated), about)
+    return Case(request, found, certainty.unvalidated(unvalidated), about)
 
 
 def all_places(axes: Mapping[str, Sequence]) -> list[dict]:

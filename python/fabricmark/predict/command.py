@@ -15,6 +15,7 @@ from fabricmark.base.micro import PREFIX
 from fabricmark.predict import (
     application,
     application_view,
+    certainty,
     collectives,
     credit_link,
     extrapolate,
@@ -322,7 +323,7 @@ def _case(
         raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
     options.check_points(counts, axes)
     predicted, assumed = points.predict(request, counts, axes)
-    return Case(request, predicted, points.certainty_of(request, predicted, system), assumed)
+    return Case(request, predicted, certainty.certainty_of(request, predicted, system), assumed)
 
 
 def check_benchmark(name: str) -> None:

@@ -14,7 +14,8 @@ from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.models import Board, Prediction, _published
-from fabricmark.predict.points import STRONG, Case, Point, PredictionRequest, uncertain
+from fabricmark.predict.certainty import uncertain
+from fabricmark.predict.points import STRONG, Case, Point, PredictionRequest
 from fabricmark.results import published
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System

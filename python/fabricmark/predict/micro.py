@@ -14,7 +14,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _collective_costs, _point_to_point
 from fabricmark.models._point_to_point import IN_DEVICE, IN_HBM, IN_HOST, LETTERS, PAIR
 from fabricmark.models.machine import DIRECT, HOST, PACKET, Network
-from fabricmark.predict import collectives, options, points, settings
+from fabricmark.predict import certainty, collectives, options, points, settings
 from fabricmark.predict.collectives import ISSUER, SIZE
 from fabricmark.predict.points import Case, Point, PredictionRequest
 from fabricmark.predict.settings import Reads
@@ -133,7 +133,7 @@ def _case(
     if sensitive:
         about.append(_sensitivity(request, found[-1], parameters))
     reason = "the figures that are printed of such programs are too few for an interval"
-    return Case(request, found, points.unvalidated(reason), about)
+    return Case(request, found, certainty.unvalidated(reason), about)
 
 
 def _parameters(request: PredictionRequest, network: Network, given: Mapping[str, str]) -> dict[str, object]:

@@ -426,6 +426,17 @@ def quantile(errors: Sequence[float]) -> float:
     return ordered[min(ceil(LEVEL * (len(ordered) + 1)), len(ordered)) - 1]
 
 
+def weighted(errors: Sequence[tuple[float, float]]) -> float:
+    """The smallest error that LEVEL of the weight stays within; of (error, weight)."""
+    ordered = sorted(errors)
+    left = LEVEL * sum(weight for _, weight in ordered)
+    for error, weight in ordered:
+        left -= weight
+        if left <= 1e-9:
+            return error
+    return ordered[-1][0]
+
+
 def student(freedom: int) -> float:
     """The 95 % point of Student's t with so many degrees of freedom; of many the last one of OF_RUNS."""
     return OF_RUNS[min(max(freedom, 1), len(OF_RUNS)) - 1]

@@ -9,7 +9,7 @@ import numpy as np
 from fabricmark.base import terminal
 from fabricmark.base.terminal import Column, percent
 from fabricmark.results.published import PublishedValue
-from fabricmark.validate import distribution, intervals, outcomes, residuals, splits, tables
+from fabricmark.validate import distribution, intervals, outcomes, residuals, splits, tables, unmeasured
 from fabricmark.validate.intervals import Interval, Intervals, Residual
 from fabricmark.validate.outcomes import Load, Predictor
 from fabricmark.validate.splits import Split
@@ -21,13 +21,16 @@ LEAST_SHOWN = 6  # rows of a group that has a line of its own
 def pairs(
     split: Split, rows: Sequence[PublishedValue], load: Load, predictor: Predictor
 ) -> list[tuple[Residual, Interval]]:
-    """The rows that a split leaves out, as the others predict them, and the intervals that these give. A
-    system that nobody measured has none, as `predict` says it."""
+    """The rows that a split leaves out, as the others predict them, and the intervals that these give; of a
+    system that nobody measured those that other such systems give."""
     found = [residuals.of_outcome(one, predictor) for one in splits.left_out(split, rows, load)]
     left = {_key(one) for one in found}
     known = Intervals([one for one in intervals.load() if _key(one) not in left])
-    none = Interval(None, reason="no published value is of this system")
-    return [(one, none if split.of_system else known.of(intervals.asked_of(one))) for one in found]
+    if not split.of_system:
+        return [(one, known.of(intervals.asked_of(one))) for one in found]
+    systems = {one.system for one in found}
+    others = [one for one in unmeasured.known() if one.system not in systems]
+    return [(one, Interval(unmeasured.half_width_of(one, others))) for one in found]
 
 
 def _key(one: Residual) -> tuple:
