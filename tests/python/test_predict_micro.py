@@ -12,6 +12,7 @@ from conftest import REPOSITORY
 from fabricmark.base import micro
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _point_to_point
+from fabricmark.predict import collectives
 from fabricmark.predict import micro as predicted
 
 HOST = ("--system", "noctua2", "--board", "u280_hbm", "--transport", "host")
@@ -154,7 +155,36 @@ def test_operations_are_those_of_collectives(predict):
     of_program, of_operation = (predict(name, *words) for name in ("fm_bcast", "broadcast"))
     assert "the mean of all ranks, as the program prints it" in of_program.stdout
     assert "mean of all ranks" not in of_operation.stdout
-    assert "that of all parts together" in predict("fm_reduce_scatter", *words).stdout
+
+
+@pytest.mark.programs
+def test_the_size_of_a_reduce_scatter_is_that_of_all_parts_in_the_program_alone(
+    predict, one_error_line, monkeypatch
+):
+    """As the program's -m: 256 KiB of four ranks are 64 KiB of each; the operation's size is one rank's."""
+    words = ("--system", "noctua2", "--board", "u280_hbm", "--devices", "4")
+    whole = predict("fm_reduce_scatter", *words, "--set", "size=256KiB")
+    assert "that of all ranks' parts of the sums together" in whole.stdout
+
+    def time(name, size):
+        (found,) = [
+            float(row["value"])
+            for row in rows(predict(name, *words, "--set", f"size={size}", "--csv", "-"))
+            if row["name"] == "time"
+        ]
+        return found
+
+    of_operation = time("reduce_scatter", "64KiB")
+    assert time("fm_reduce_scatter", "256KiB") == pytest.approx(of_operation, rel=0.1)  # mean of ranks
+    assert time("fm_reduce_scatter", "64KiB") < 0.8 * of_operation
+    one_error_line(predict("fm_reduce_scatter", *words, "--set", "size=8"), 2)
+    monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+    usual = {"profile": "fitted", "closed_form": False, "beyond": True}
+    (one,) = collectives.cases(
+        "reduce_scatter", "noctua1", "channels", [4], {"size": "64KiB"}, [], None, **usual
+    )
+    of_scale = predicted.by_size("fm_reduce_scatter", "noctua1", "channels", 4, [2**18], {})
+    assert of_scale == {2**18: one.points[0].headline.value}
 
 
 @pytest.mark.programs

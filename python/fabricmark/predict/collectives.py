@@ -26,6 +26,7 @@ DEFAULT_BYTES = 2**20
 ELEMENT_BYTES = 4  # of which each rank has some, so that no message is left out
 PARAMETERS = (SIZE, ISSUER, ALGORITHM)
 OF_RANKS = "mean of ranks"  # whether the time is that, as programs print it, and not the slowest rank's
+ALL_PARTS = "all parts"  # whether the size is that of all ranks' parts together, not of one rank's
 # The first that a system has is meant.
 NETWORKS = (*reversed(transports.between(transports.ENGINES)), *choice.PREFERRED)
 
@@ -38,15 +39,17 @@ def operation(name: str) -> str | None:
 def cases(
     name: str, system: str, transport: str | None, counts: Sequence[int], words: Mapping[str, str],
     sweeps: Sequence[options.Sweep], board: str | None, *, sensitive: bool = False, of_ranks: bool = False,
-    **more: object,
+    all_parts: bool = False, **more: object,
 ) -> list[Case]:  # fmt: skip
     """One for each system and transport. `sensitive`: with a line of what moves it most; `of_ranks`: times
-    are the mean of all ranks, not the slowest one's. `more`: profile, closed_form and beyond.
+    are the mean of all ranks, not the slowest one's; `all_parts`: sizes are those of all ranks' parts
+    together, not of one rank's. `more`: profile, closed_form and beyond.
 
     Raises FabricmarkError (2).
     """
     asked = requests(name, system, transport, board, **more)
-    return [_case(request, counts, words, sweeps, sensitive, of_ranks=of_ranks) for request in asked]
+    usual = {OF_RANKS: of_ranks, ALL_PARTS: all_parts}
+    return [_case(request, counts, words, sweeps, usual, sensitive=sensitive) for request in asked]
 
 
 def requests(
@@ -64,12 +67,12 @@ def requests(
 
 def _case(
     request: PredictionRequest, counts: Sequence[int], words: Mapping[str, str],
-    sweeps: Sequence[options.Sweep], sensitive: bool, *, of_ranks: bool,
+    sweeps: Sequence[options.Sweep], usual: Mapping[str, object], *, sensitive: bool,
 ) -> Case:  # fmt: skip
     given = {key: text for key, text in words.items() if "." not in key}
     keyed = [(key, text) for key, text in words.items() if "." in key]
     overrides = dict(zip([key for key, _ in keyed], options.numbers(request.benchmark, keyed), strict=True))
-    usual = {ISSUER: _collective_costs.HOST_ISSUER, SIZE: DEFAULT_BYTES, OF_RANKS: of_ranks}
+    usual = {ISSUER: _collective_costs.HOST_ISSUER, SIZE: DEFAULT_BYTES, **usual}
     parameters = {**usual, **_parameters(request, given)}
     axes = {one.name: axis(request, one) for one in sweeps}
     for key in set(axes) & set(words):
@@ -200,7 +203,7 @@ def _asked(
             f"{request.about}: {network.name} sends packets, and {request.transport} has no engine for them"
         )
         raise FabricmarkError(cause, "use a network of direct links, or one with an engine")
-    moved = 0 if name == "barrier" else int(parameters[SIZE])
+    moved = 0 if name == "barrier" else _moved(parameters, devices)
     asked = {**parameters, "transport": request.transport, "longest": moved * devices}
     try:
         costs = _collective_costs.of(asked, board, network)
@@ -212,6 +215,19 @@ def _asked(
         _collectives.request(name, costs, devices, moved),
         _collectives.request(name, costs.without_curves(), devices, shares, moves_bytes=False),
     ]
+
+
+def _moved(parameters: Mapping, devices: int) -> int:
+    """Bytes of one rank: of all parts together its own, in whole elements, as programs have it. Raises
+    FabricmarkError (2) where it has none."""
+    size = int(parameters[SIZE])
+    if not parameters.get(ALL_PARTS):
+        return size
+    part = size // ELEMENT_BYTES // devices * ELEMENT_BYTES
+    if part == 0:
+        cause = f"size={size}: {devices} parts of it have no element"
+        raise FabricmarkError(cause, f"use size={ELEMENT_BYTES * devices} or more")
+    return part
 
 
 def predictions(

@@ -229,7 +229,9 @@ def _cases(
     if given.system is None:
         raise FabricmarkError(f"nothing says on which system {name} runs", "give --system, or --from")
     if collective is not None:
-        predicted = partial(collectives.cases, of_ranks=bool(program_name))
+        is_program = bool(program_name)
+        all_parts = is_program and collective in micro.ALL_PARTS
+        predicted = partial(collectives.cases, of_ranks=is_program, all_parts=all_parts)
         found = _of_network(predicted, name, given, words, axes_of, counts)
         return micro.of_operation(program_name, name, found) if program_name else found
     if program_name:

@@ -30,9 +30,8 @@ ONE_PAIR = {"multi_lat": _point_to_point.LATENCY, "mbw_mr": _point_to_point.BAND
 
 
 MEAN = "time is the mean of all ranks, as the program prints it"
-PARTS = "size is that of one rank's part of the sums; the program's -m is that of all parts together"
-# What has to be said of an operation beside what is said of it anyway.
-SAID = {"reduce_scatter": PARTS}
+PARTS = "size is that of all ranks' parts of the sums together, as the program's -m"
+ALL_PARTS = ("reduce_scatter",)  # operations whose size that is, in the programs
 
 
 def is_one(name: str) -> bool:
@@ -66,7 +65,7 @@ def operation(name: str) -> str | None:
 
 def of_operation(name: str, operation: str, found: Sequence[Case]) -> list[Case]:
     """The predictions of an operation as those of a program, whose times are the mean of all ranks."""
-    lines = [f"{name}: {line}" for line in (MEAN, SAID.get(operation)) if line]
+    lines = [f"{name}: {line}" for line in (MEAN, *[PARTS] * (operation in ALL_PARTS))]
     return [replace(one, about=[*one.about, *lines]) for one in found]
 
 
@@ -83,7 +82,8 @@ def by_size(
         words = {**given, SIZE: str(size)}
         if own is not None:
             words = {key: text for key, text in words.items() if key in collectives.PARAMETERS}
-            asked = collectives.cases(own, system, transport, [ranks], words, [], None, **usual)
+            parts = {"all_parts": own in ALL_PARTS}
+            asked = collectives.cases(own, system, transport, [ranks], words, [], None, **parts, **usual)
         else:
             asked = cases(name, system, transport, [PAIR], words, [], None, **usual)
         value = asked[0].points[0].headline.value
