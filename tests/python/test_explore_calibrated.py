@@ -1,6 +1,7 @@
 """`fabricmark explore --calibrate`: designs have the values of a system that rows of one's own moved."""
 
 import os
+import re
 from dataclasses import replace
 
 import pytest
@@ -49,8 +50,19 @@ def test_a_benchmark_of_which_no_row_tells_keeps_its_designs(tmp_path):
     assert isinstance(known.learned, learned.Learned)
 
 
-@pytest.mark.parametrize("more", [("--confirm",), ("--top", "1")])
-def test_a_clock_with_the_values_of_files_confirms_nothing(explore, one_error_line, tmp_path, more):
-    rows = slower(tmp_path, "stream") if "--confirm" in more else tmp_path / "nowhere.csv"
-    said = "--confirm with --calibrate" if "--confirm" in more else "there is no file"
-    assert said in one_error_line(explore("stream", "--system", "noctua1", "--calibrate", rows, *more), 2)
+def test_rows_that_are_nowhere_are_refused(explore, one_error_line, tmp_path):
+    done = explore("stream", "--system", "noctua1", "--calibrate", tmp_path / "nowhere.csv", "--top", "1")
+    assert "there is no file" in one_error_line(done, 2)
+
+
+@pytest.mark.programs
+@pytest.mark.parametrize(
+    ("benchmark", "more"), [("gemm", ()), ("b_eff", ("--transport", "channels", "--devices", "2"))]
+)
+def test_the_clock_has_the_values_that_rows_moved(explore, tmp_path, benchmark, more):
+    """Both are as much slower; with the values of the files the clock would be 1 / SHARE off."""
+    words = [benchmark, "--system", "noctua1", "--top", "1", *more, "--confirm"]
+    done = explore(*words, "--calibrate", slower(tmp_path, benchmark))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "all rates" in done.stdout or "latency" in done.stdout
+    assert re.search(r"([1-3]) of \1 confirmed", done.stdout)

@@ -11,7 +11,8 @@ import pytest
 from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.predict import calibrated, next_run, points
-from fabricmark.predict.points import Case, uncertain
+from fabricmark.predict.certainty import uncertain
+from fabricmark.predict.points import Case
 from fabricmark.results import published
 from fabricmark.validate import accepted, intervals, learned, likeness, observed, outcomes, scaled
 from fabricmark.validate import calibrated as validated

@@ -93,10 +93,6 @@ def explore(
     systems_of = [str(one) for one in options.names(system, "--system")]
     counts = None if devices is None else options.device_counts(devices, name)
     shown = Shown(by, top, json_file, plot_file, confirmed, beyond)
-    if calibrate and confirmed:
-        raise FabricmarkError(
-            "--confirm with --calibrate: the clock has the values of files", "leave one out"
-        )
     is_stencil = file is not None or stencils.is_one(name)
     if len(systems_of) > 1 and (not is_stencil or json_file or plot_file):
         raise FabricmarkError("several systems stand side by side in tables of stencils", "name one --system")

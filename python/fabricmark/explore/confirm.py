@@ -9,19 +9,19 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from fabricmark import results
+from fabricmark import results, systems
 from fabricmark.base import ended, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.explore.cascades import AXES
 from fabricmark.explore.stencils import Answer, Found
 from fabricmark.models._cascade import ALONG_X, NO_COMPRESSION
 from fabricmark.models.machine import DIRECT
-from fabricmark.systems import export
+from fabricmark.systems import choice, export
 
 BAR = 0.02  # of the time, or of the rate
 LONGEST_SECONDS = 900
@@ -82,7 +82,7 @@ def _compression(answer: Answer, one: Found) -> list[Any]:
 def _document(answer: Answer, one: Found) -> dict[str, Any]:
     """The exported system, with this design in place of the one that was built."""
     wanted, made = answer.asked.wanted, answer.exploration.one(one.place)
-    said = json.loads(export.text(wanted.system, wanted.profile))
+    said = exported(wanted, lambda kind: answer.asked.moved(kind, answer.transport))
     kind = next(row for row in said["topology"] if row["device"] == answer.system.board_id)
     kind["most_devices"] = max(int(made.boards), kind["most_devices"])
     network = answer.system.networks.get(answer.transport)
@@ -105,6 +105,12 @@ def _document(answer: Answer, one: Found) -> dict[str, Any]:
     }  # fmt: skip
     _set(design, "pipeline_cycles", made.depth)
     return said
+
+
+def exported(wanted: choice.Wanted, moved: Callable[[systems.System], systems.System]) -> dict[str, Any]:
+    """The system of a question, with the values that designs were explored with."""
+    kinds = [moved(kind) for kind in systems.kinds(str(wanted.system), wanted.profile)]
+    return dict(json.loads(export.written(export.of_kinds(kinds, wanted.profile))))
 
 
 def _set(row: Mapping[str, Any], name: str, value: float) -> None:

@@ -9,10 +9,9 @@ from typing import Any
 from fabricmark import models
 from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.explore.confirm import Confirmed, measurements
+from fabricmark.explore.confirm import Confirmed, exported, measurements
 from fabricmark.explore.designs import DEVICES, Answer, Found
 from fabricmark.models import _transfers
-from fabricmark.systems import export
 
 OF_HOST = "host"  # memory.kind of a board whose kernels reach the host's memory
 # Arrays lie there already; no metric that designs are explored by has copies of them in it.
@@ -52,7 +51,7 @@ def _is_headline(benchmark: str, row: Mapping[str, Any]) -> bool:
 def _document(answer: Answer, one: Found) -> dict[str, Any]:
     """The exported system, whose synthesis has the parameters of this design."""
     wanted = answer.asked.wanted
-    said = json.loads(export.text(wanted.system, wanted.profile))
+    said = exported(wanted, lambda kind: answer.asked.moved(kind, one.case.transport))
     for kind in said["topology"]:
         kind["most_devices"] = max(one.devices, kind["most_devices"])
     for device in said["devices"]:
@@ -61,4 +60,4 @@ def _document(answer: Answer, one: Found) -> dict[str, Any]:
     row = next(row for row in said["bitstreams"] if row["id"] == one.case.base)
     design = {name: value for name, value in one.values.items() if name != DEVICES}
     row["parameters"] = {**row["parameters"], **design}
-    return dict(said)
+    return said

@@ -5,7 +5,7 @@ tools/system_schemas.py makes from the same keys.
 """
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabricmark import systems
@@ -44,6 +44,11 @@ def document(name_or_path: str | Path, profile: str = "fitted", board: str | Non
         kinds = systems.kinds(name_or_path, profile)
     else:
         kinds = [systems.load(name_or_path, profile, board)]
+    return of_kinds(kinds, profile)
+
+
+def of_kinds(kinds: Sequence[System], profile: str) -> dict:
+    """The same of a system as each of its kinds of devices has it, also with other values than its files."""
     first = kinds[0]
     networks = {
         name: _described_network(name, one.networks[transport], one.parts[name], profile)
