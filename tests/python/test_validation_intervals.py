@@ -200,3 +200,42 @@ def test_few_rows_of_a_board_make_a_student_s_interval():
     assert 0.005 < four < 0.05
     worse = [replace(one, error=5.0) if one.board == "pac_d5005" else one for one in KNOWN]
     assert intervals.Intervals(worse).of(asked(**gemm, devices=2)).half_width == four
+
+
+def made_up(errors, design="one", size=1024.0):
+    """Rows of one board, one a size."""
+    about = ("hpl", "noctua1", "520n", "host", 1)
+    return [
+        intervals.Residual(*about, size * (1 + at), "lu_gflops", error, f"run {at}", design)
+        for at, error in enumerate(errors)
+    ]
+
+
+def width_of(rows, design, size):
+    point = ("hpl", "noctua1", "520n", "host", 1, size)
+    return intervals.Intervals(rows).of(intervals.Asked(*point, metric="lu_gflops", design=design)).half_width
+
+
+def test_near_rows_that_are_off_to_one_side_count():
+    """Most are off by 1 %, those beside the asked one by 6: the interval is wider than most."""
+    errors = [
+        0.01,
+        -0.01,
+        0.01,
+        -0.01,
+        0.055,
+        0.06,
+        0.06,
+        0.055,
+        -0.01,
+        0.01,
+        -0.01,
+        0.01,
+        -0.01,
+        0.01,
+        -0.01,
+    ]
+    rows = made_up(errors, size=4096.0)
+    here = intervals.quantile([abs(one.error) for one in rows])
+    assert width_of(rows, "one", 6.5 * 4096.0) > 0.06
+    assert here <= 0.06

@@ -6,9 +6,10 @@ nearest in size, copies apart from the rest. Of a board with three or four rows,
 is wider by Student's t. It is wider the farther devices and size are from all rows of this board, beyond what
 those rows themselves were from the rows that they were predicted from. It is no wider than how alike errors
 are allows (likeness.py), as that knows which rows are near and to which side these are off, and no narrower
-than LEAST_SHARE of the quantile; with fewer devices than any row of the board the wider of both counts. Where
-rows are too few for a quantile, likeness alone counts, wider where it rests on few runs. No interval where no
-row is of the board.
+than LEAST_SHARE of the quantile; where near rows are clearly off to one side it is as wide as these say, up
+to MOST_SHARE. With fewer devices than any row of the board the wider of both counts. Where rows are too few
+for a quantile, likeness alone counts, wider where it rests on few runs. No interval where no row is of the
+board.
 """
 
 from collections.abc import Mapping, Sequence
@@ -39,6 +40,7 @@ LEVEL = 0.9
 LEAST_ROWS = 10  # of a benchmark over a transport, for a quantile
 LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
 LEAST_SHARE = 0.5  # of a quantile, that an interval has at least
+MOST_SHARE = 2.0  # of a quantile, that it has at most where near rows are off to one side
 # The 95 % point of Student's t with so many degrees of freedom: errors of predictions are around 0, so that
 # no mean takes a degree away. Of a board with as few rows; of likeness, one more than it has runs.
 STUDENT = {3: 2.353, 4: 2.132}
@@ -314,8 +316,12 @@ class Intervals:
             deviation *= student(runs + 1) / NORMAL
         width = expm1(around(mean, deviation))
         if by_quantile is not None:
-            of_both = max if _is_below(asked, left) else min
-            width = max(of_both(by_quantile, width), LEAST_SHARE * by_quantile)
+            if _is_below(asked, left):
+                width = max(by_quantile, width)
+            else:
+                is_one_sided = abs(mean) > NORMAL * deviation
+                most = (MOST_SHARE if is_one_sided else 1.0) * by_quantile
+                width = max(min(width, most), LEAST_SHARE * by_quantile)
         return Interval(width, len(every), middle)
 
     def _by_quantile(self, asked: Asked, left: Sequence[Residual], away: float) -> float | None:
