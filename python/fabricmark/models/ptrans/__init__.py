@@ -34,7 +34,7 @@ from fabricmark.models import (
 )
 from fabricmark.models._kernel_time import KernelTime, kernel_time, total
 from fabricmark.models._limits import TRIAD
-from fabricmark.models._measured import Run, efficiency, smaller_sizes
+from fabricmark.models._measured import Run, efficiency
 from fabricmark.models._types import ELEMENT_BYTES
 from fabricmark.models.machine import HOST, Bitstream, Network, measured_of
 from fabricmark.models.ptrans import own_program
@@ -53,10 +53,16 @@ INPUTS = (
     "network.links.count", "network.ordering_bandwidth", "bitstream.clock", "bitstream.memory.matrix_banks",
     "bitstream.fitted.channel_efficiency", "bitstream.fitted.start_latency",
 )  # fmt: skip
-short_runs = smaller_sizes
 waits_for, own_headline, own_bottleneck = (
     own_program.waits_for, own_program.headline, own_program.bottleneck
 )  # fmt: skip
+
+
+def short_runs(defaults: Mapping) -> list[dict]:
+    """Options of the runs that are fitted, the largest last: half of a usual matrix may lie in caches, whose
+    rates say nothing of the whole."""
+    whole = defaults["size"]
+    return [{"size": max(1, whole * 3 // 4)}, {"size": max(1, whole * 7 // 8)}]
 
 
 @dataclass(frozen=True)
