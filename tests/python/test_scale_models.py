@@ -1,11 +1,14 @@
 """What `fabricmark scale` says of the models beside its runs."""
 
+from dataclasses import replace
+
 import pytest
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault
 from fabricmark.measure import scaling_table
 from fabricmark.measure.scale_models import Models
+from fabricmark.models.machine import ErrorBars
 from fabricmark.report import run_tables
 from fabricmark.results import scaling
 from fabricmark.results.scaling import Design, Run
@@ -31,6 +34,23 @@ def test_the_models_of_a_report_stand_beside_the_runs(file_of):
     reported = run_tables.rows(result.measurements, run_tables.predictions(result, known))
     assert [entry.modelled for entry in found] == [[pytest.approx(row.modelled)] for row in reported]
     assert [entry.half_width for entry in found] == [[]] * len(found) and models.lines == ()
+
+
+def test_a_kernel_with_error_bars_has_them_here(file_of, monkeypatch):
+    of = device_limits.Devices.of
+
+    def with_bars(self, result):
+        known = of(self, result)
+        bars = {"bandwidth": ErrorBars((1.0,), (0.25,))}
+        kernel = replace(known.fpga.bitstream, error_bars=bars)
+        return replace(known, fpga=replace(known.fpga, bitstream=kernel))
+
+    monkeypatch.setattr(device_limits.Devices, "of", with_bars)
+    found, _, _ = series_of(file_of)
+    of_link = ("host_to_device", "device_to_host")
+    assert {entry.operation: entry.half_width for entry in found} == {
+        entry.operation: [] if entry.operation in of_link else [0.25] for entry in found
+    }
 
 
 def test_after_rows_of_one_s_own_they_are_as_these_say_with_an_error_bar(file_of, capsys):

@@ -1,5 +1,5 @@
-"""What the models say of the runs of `fabricmark scale`, as reports have it; with `--calibrate` after rows of
-one's own, with an error bar."""
+"""What the models say of the runs of `fabricmark scale`, as reports have it, with their error bars; with
+`--calibrate` after rows of one's own, with those that these leave."""
 
 from collections.abc import Sequence
 from pathlib import Path, PurePath
@@ -7,6 +7,8 @@ from pathlib import Path, PurePath
 from fabricmark import models
 from fabricmark.base import micro
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.models import _error_bars
+from fabricmark.models.machine import Bitstream
 from fabricmark.results import Result
 from fabricmark.results.scaling import Run, Series
 from fabricmark.systems.device_limits import Devices
@@ -76,10 +78,21 @@ class Models:
         run, entries = found
         widths: list[float | None]
         if self._known is None:
-            values, widths = run.predicted(run.system), [None] * len(entries)
+            kernel = self._kernel(result)
+            values = run.predicted(run.system)
+            widths = [_error_bars.error_bar(kernel, one.name, one.axes) for one in entries]
         else:
             told = learned.told(self._known.learned, run)
             values = told.values
             widths = [*told.half_widths]
         keys = [(one.name, frozenset(one.axes.items()), one.unit) for one in entries]
         return dict(zip(keys, zip(values, widths, strict=True), strict=True))
+
+    def _kernel(self, result: Result) -> Bitstream | None:
+        """Whose short runs tell how sure its predictions are."""
+        known = self._devices.of(result)
+        if known is None:
+            return None
+        document = result.document
+        parameters = {**document["parameters"], "variant": document["run"]["variant"]}
+        return known.arguments(result.benchmark, parameters, result.ranks or 1).get("bitstream")
