@@ -34,6 +34,7 @@ from fabricmark.measure import (
     new_system,
     passing,
     published_view,
+    record,
     running,
     scale_run,
     tune,
@@ -512,6 +513,9 @@ def ab_command(
 
 
 systems_command.app.command("new")(new_system.new_command)
+app.command("record", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
+    record.record_command
+)
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("bathymetry")(grids_command.bathymetry)

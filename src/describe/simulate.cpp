@@ -101,6 +101,7 @@ Json simulate_json(const Json& request) {
   json["events"] = found.events;
   json["burst_frames"] = found.burst_frames;
   json["used_links"] = found.links.size();
+  if (request.contains("programs")) json["ends"] = found.ends;
   if (setting.most_activities > 0) {
     json["activities"] = activities_json(found.activities);
     json["left_out"] = {{"count", found.left_out}, {"seconds", found.left_out_seconds}};

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "describe/network_values.hpp"
+#include "describe/rank_programs.hpp"
 #include "simulate/place.hpp"
 
 namespace fabricmark::describe {
@@ -19,7 +20,6 @@ using collectives::Algorithm;
 using simulate::Program;
 
 constexpr int kMostRanks = network::Topology::kMostDevices;
-constexpr double kMostBytes = 1e15;  // of a message, or of one rank's elements
 
 double number(const Json& said, const char* name, double usual, double least, double most) {
   const auto found = member<double>(said, name, usual);
@@ -34,17 +34,6 @@ std::vector<const Algorithm*> fitting(const collectives::Problem& problem) {
     if (one.operation == problem.operation && one.fits(problem)) found.push_back(&one);
   }
   return found;
-}
-
-const Algorithm& algorithm_named(const std::string& name, const collectives::Problem& problem) {
-  std::string known;
-  for (const Algorithm* one : fitting(problem)) {
-    if (one->name == name) return *one;
-    known += (known.empty() ? "" : " or ") + std::string(one->name);
-  }
-  throw bad_use(fmt::format("'{}' is no algorithm of {} for {} ranks", name,
-                            collectives::name_of(problem.operation), problem.ranks),
-                "use " + known);
 }
 
 /// The rows of the grid on which a call is made; the other ranks of a rank's group for `over`.
@@ -112,7 +101,7 @@ void append_collective(std::vector<Program>& programs, const Json& call, const c
   for (const std::vector<int>& group : groups_of(call, static_cast<int>(programs.size()))) {
     if (group.size() == 1) continue;
     const collectives::Problem problem = problem_of(call, group.size(), shape);
-    const Algorithm& algorithm = algorithm_named(member<std::string>(call, "algorithm", ""), problem);
+    const Algorithm& algorithm = algorithm_of(call, problem);
     for (std::size_t place = 0; place < group.size(); ++place) {
       Program own;
       simulate::append(own, collectives::record(algorithm, problem, static_cast<int>(place),
@@ -209,6 +198,18 @@ collectives::Shape shape_of(const simulate::Setting& setting) {
 
 }  // namespace
 
+const Algorithm& algorithm_of(const Json& call, const collectives::Problem& problem) {
+  const auto name = member<std::string>(call, "algorithm", "");
+  std::string known;
+  for (const Algorithm* one : fitting(problem)) {
+    if (one->name == name) return *one;
+    known += (known.empty() ? "" : " or ") + std::string(one->name);
+  }
+  throw bad_use(fmt::format("'{}' is no algorithm of {} for {} ranks", name,
+                            collectives::name_of(problem.operation), problem.ranks),
+                "use " + known);
+}
+
 int count(const Json& said, const char* name, int usual, int least, int most) {
   return static_cast<int>(number(said, name, usual, least, most));
 }
@@ -231,13 +232,17 @@ Simulation::Simulation(const Json& request)
                                member<std::uint64_t>(request, "seed", 1))),
       shape(shape_of(setting())) {
   require_known(request, {"simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network",
-                          "calls", "call", "links", "background", "activities"});
+                          "calls", "call", "links", "background", "activities", "programs", "collectives"});
   constexpr double kMostShare = 0.95;
   background.share = number(request, "background", 0, 0, kMostShare);
   background.seed = member<std::uint64_t>(request, "seed", 1);
   constexpr int kMostActivities = 1'000'000;
   activities = static_cast<std::size_t>(count(request, "activities", 0, 0, kMostActivities));
-  programs.resize(devices.size());
+  if (request.contains("programs")) {
+    programs = programs_of(request, devices.size(), shape);
+  } else {
+    programs.resize(devices.size());
+  }
   append_calls(programs, member<std::vector<Json>>(request, "calls", {}), shape, 0);
   require_playable(programs);
 }

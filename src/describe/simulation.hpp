@@ -10,6 +10,8 @@
 
 namespace fabricmark::describe {
 
+inline constexpr double kMostBytes = 1e15;  ///< of a message, or of one rank's elements
+
 /// What a request asks to simulate (docs/describe.md): for whoever plays it.
 struct Simulation {
   /// Throws Error (bad use).

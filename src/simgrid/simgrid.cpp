@@ -13,6 +13,7 @@
 #include <set>
 #include <simgrid/s4u.hpp>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -106,7 +107,7 @@ struct Box {
     for (; !sent.empty() && sent.front()->has_come; ++gone) sent.pop_front();
   }
 };
-using Boxes = std::map<std::pair<int, int>, Box>;
+using Boxes = std::map<std::tuple<int, int, std::uint32_t>, Box>;  // from, to, channel
 
 /// What a rank does. Nobody waits for messages to have left: SimGrid tells only when they have come. They are
 /// not detached: SimGrid keeps all such ones of all ranks in one list, and looks through it for each that
@@ -142,11 +143,11 @@ class Rank {
     switch (op.kind) {
       case Op::Kind::kSend:
         if (asked_.costs.issue_seconds > 0) s4u::this_actor::sleep_for(asked_.costs.issue_seconds);
-        send(boxes_.at({rank_, op.peer}), asked_.costs.wire_bytes(op.amount));
+        send(boxes_.at({rank_, op.peer, op.channel}), asked_.costs.wire_bytes(op.amount));
         requests_[op.slot] = {};
         break;
       case Op::Kind::kReceive: {
-        Box& box = boxes_.at({op.peer, rank_});
+        Box& box = boxes_.at({op.peer, rank_, op.channel});
         requests_[op.slot] = {box.mailbox->get_async<int>(&received_), &box, box.asked++};
         break;
       }
@@ -181,17 +182,19 @@ class Rank {
   std::deque<std::shared_ptr<Sent>> under_way_;  ///< that it has sent
 };
 
-/// Each pair of ranks between which messages go has one.
+/// Each pair of ranks between which messages go has one for each of its channels.
 Boxes boxes_of(const Simulation& asked) {
   Boxes found;
   for (int rank = 0; std::cmp_less(rank, asked.programs.size()); ++rank) {
     for (const Op& op : asked.programs[static_cast<std::size_t>(rank)]) {
-      if (op.kind == Op::Kind::kSend) found[{rank, op.peer}];
-      if (op.kind == Op::Kind::kReceive) found[{op.peer, rank}];
+      if (op.kind == Op::Kind::kSend) found[{rank, op.peer, op.channel}];
+      if (op.kind == Op::Kind::kReceive) found[{op.peer, rank, op.channel}];
     }
   }
-  for (auto& [ranks, box] : found)
-    box.mailbox = s4u::Mailbox::by_name(fmt::format("{} {}", ranks.first, ranks.second));
+  for (auto& [place, box] : found) {
+    const auto [from, to, channel] = place;
+    box.mailbox = s4u::Mailbox::by_name(fmt::format("{} {} {}", from, to, channel));
+  }
   return found;
 }
 
@@ -210,7 +213,8 @@ Json answer(const Json& request) {
     actors.push_back(s4u::Actor::create(fmt::format("rank {}", rank), platform.host(rank),
                                         Rank(asked, rank, boxes, ends[static_cast<std::size_t>(rank)])));
   }
-  for (auto& [ranks, box] : boxes) box.mailbox->set_receiver(actors[static_cast<std::size_t>(ranks.second)]);
+  for (auto& [place, box] : boxes)
+    box.mailbox->set_receiver(actors[static_cast<std::size_t>(std::get<1>(place))]);
   engine.run();
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     if (ends[rank] < 0)

@@ -38,8 +38,10 @@ class Player {
   /// A message that has come, or a receive that waits for one.
   struct Pending {
     int peer = 0;
+    std::uint32_t channel = 0;
     std::uint16_t slot = 0;
     Time time = 0;
+    [[nodiscard]] bool is_of(int other, std::uint32_t over) const { return peer == other && channel == over; }
   };
   struct Rank {
     std::size_t next = 0;
@@ -55,6 +57,7 @@ class Player {
     int from = 0;  ///< ranks; of background traffic devices, and no slot
     int to = 0;
     std::uint16_t slot = 0;
+    std::uint32_t channel = 0;
     bool is_background = false;
   };
 
@@ -240,7 +243,7 @@ void Player::send(int rank, const Op& op) {
   }
   own.clock = network::later(own.clock, network::from_seconds(setting_.costs.issue_seconds));
   start(own, op, false);
-  const std::uint32_t id = new_message({rank, op.peer, op.slot});
+  const std::uint32_t id = new_message({.from = rank, .to = op.peer, .slot = op.slot, .channel = op.channel});
   ++sent_;
   ++under_way_;
   talked_[static_cast<std::size_t>(rank) * ranks_.size() + static_cast<std::size_t>(op.peer)] = true;
@@ -278,8 +281,10 @@ void Player::note(Activity::Kind kind, int rank, int peer, Time begin, Time end)
 void Player::receive(int rank, const Op& op) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
   start(own, op, true);
-  const auto found = std::ranges::find(own.arrived, op.peer, &Pending::peer);
-  if (found == own.arrived.end()) return own.posted.push_back({op.peer, op.slot, 0});
+  const auto found =
+      std::ranges::find_if(own.arrived, [&op](const Pending& one) { return one.is_of(op.peer, op.channel); });
+  if (found == own.arrived.end())
+    return own.posted.push_back({.peer = op.peer, .channel = op.channel, .slot = op.slot});
   own.requests[op.slot].end = std::max(own.clock, found->time);
   own.arrived.erase(found);
 }
@@ -304,8 +309,10 @@ void Player::delivered(Time at, std::uint32_t id) {
   if (message.is_background) return;
   --under_way_;
   Rank& receiver = ranks_[static_cast<std::size_t>(message.to)];
-  const auto posted = std::ranges::find(receiver.posted, message.from, &Pending::peer);
-  if (posted == receiver.posted.end()) return receiver.arrived.push_back({message.from, 0, at});
+  const auto posted = std::ranges::find_if(
+      receiver.posted, [&message](const Pending& one) { return one.is_of(message.from, message.channel); });
+  if (posted == receiver.posted.end())
+    return receiver.arrived.push_back({.peer = message.from, .channel = message.channel, .time = at});
   const std::uint16_t slot = posted->slot;
   receiver.posted.erase(posted);
   end(message.to, slot, at);

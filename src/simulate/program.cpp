@@ -18,14 +18,19 @@ constexpr std::size_t kLongestLoop = 64;
 /// Where the first so many have none, the rest is not looked at.
 constexpr std::size_t kTried = 4096;
 
+constexpr std::size_t kLastSlot = std::numeric_limits<std::uint16_t>::max();
+
+Error too_many_under_way() {
+  return bad_use("a rank has more than 65536 messages under way", "wait for some in between");
+}
+
 /// Gives away the lowest slot that is free, so that each turn of a loop has the same ones.
 class Slots {
  public:
   std::uint16_t take() {
     const auto free = std::ranges::find(taken_, false);
     const auto place = static_cast<std::size_t>(free - taken_.begin());
-    if (place > std::numeric_limits<std::uint16_t>::max())
-      throw bad_use("a rank has more than 65536 messages under way", "wait for some in between");
+    if (place > kLastSlot) throw too_many_under_way();
     if (free == taken_.end()) {
       taken_.push_back(true);
     } else {
@@ -60,12 +65,12 @@ void append(Program& program, const std::vector<collectives::Step>& call) {
         const std::uint16_t slot = slots.take();
         slot_of[step.ticket] = slot;
         const bool sends = step.kind == Kind::kSend;
-        program.push_back({sends ? Op::Kind::kSend : Op::Kind::kReceive, slot, step.peer, step.bytes});
+        program.push_back({sends ? Op::Kind::kSend : Op::Kind::kReceive, slot, step.peer, step.bytes, 0});
         break;
       }
       case Kind::kWait: {
         const auto found = slot_of.find(step.ticket);
-        program.push_back({Op::Kind::kWait, found->second, 0, 0});
+        program.push_back({Op::Kind::kWait, found->second});
         slots.give_back(found->second);
         slot_of.erase(found);
         break;
@@ -105,7 +110,8 @@ Program with_loops(const Program& program) {
     found.insert(found.end(), first, first + static_cast<std::ptrdiff_t>(length));
     if (times > 1) {
       has_loops = true;
-      found.push_back({Op::Kind::kRepeat, 0, static_cast<std::int32_t>(length), static_cast<double>(times)});
+      found.push_back(
+          {Op::Kind::kRepeat, 0, static_cast<std::int32_t>(length), static_cast<double>(times), 0});
     }
     begin += length * times;
   }
@@ -114,9 +120,9 @@ Program with_loops(const Program& program) {
 
 void append_exchange(Program& program, const std::vector<int>& peers, double bytes) {
   std::uint16_t slot = 0;
-  for (const int peer : peers) program.push_back({Op::Kind::kReceive, slot++, peer, bytes});
-  for (const int peer : peers) program.push_back({Op::Kind::kSend, slot++, peer, bytes});
-  for (std::uint16_t wait = 0; wait < slot; ++wait) program.push_back({Op::Kind::kWait, wait, 0, 0});
+  for (const int peer : peers) program.push_back({Op::Kind::kReceive, slot++, peer, bytes, 0});
+  for (const int peer : peers) program.push_back({Op::Kind::kSend, slot++, peer, bytes, 0});
+  for (std::uint16_t wait = 0; wait < slot; ++wait) program.push_back({Op::Kind::kWait, wait});
 }
 
 std::vector<int> ring_neighbours(int rank, int ranks) {
@@ -138,10 +144,16 @@ std::vector<int> transposed_rank(int rank, int columns) {
   return found == rank ? std::vector<int>{} : std::vector<int>{found};
 }
 
-Program among(Program program, const std::vector<int>& ranks) {
+Program among(Program program, const std::vector<int>& ranks, std::uint32_t channel, std::size_t first_slot) {
   for (Op& op : program) {
-    if (op.kind == Op::Kind::kSend || op.kind == Op::Kind::kReceive)
+    const bool is_message = op.kind == Op::Kind::kSend || op.kind == Op::Kind::kReceive;
+    if (is_message) {
       op.peer = ranks[static_cast<std::size_t>(op.peer)];
+      op.channel = channel;
+    }
+    if (!is_message && op.kind != Op::Kind::kWait) continue;
+    if (op.slot + first_slot > kLastSlot) throw too_many_under_way();
+    op.slot = static_cast<std::uint16_t>(op.slot + first_slot);
   }
   return program;
 }

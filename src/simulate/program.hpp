@@ -12,8 +12,8 @@ namespace fabricmark::simulate {
 /// One step of a rank.
 struct Op {
   enum class Kind : std::uint8_t {
-    kSend,     ///< `amount` bytes to `peer`; does not wait
-    kReceive,  ///< the next message of `peer`; does not wait
+    kSend,     ///< `amount` bytes to `peer` over `channel`; does not wait
+    kReceive,  ///< the next message of `peer` over `channel`; does not wait
     kWait,     ///< for the send or receive in `slot`
     kWork,     ///< `amount` seconds
     kRepeat,   ///< the `peer` steps before this one, `amount` times in all
@@ -22,6 +22,7 @@ struct Op {
   std::uint16_t slot = 0;  ///< of a send or receive until it was waited for
   std::int32_t peer = 0;
   double amount = 0;
+  std::uint32_t channel = 0;  ///< as tag and communicator: messages of others are no match
   friend bool operator==(const Op&, const Op&) = default;
 };
 
@@ -60,8 +61,10 @@ void append_exchange(Program& program, const std::vector<int>& peers, double byt
 [[nodiscard]] std::vector<int> grid_neighbours(int rank, int rows, int columns);
 [[nodiscard]] std::vector<int> transposed_rank(int rank, int columns);
 
-/// A program of ranks 0, 1, ... whose places `ranks` has.
-[[nodiscard]] Program among(Program program, const std::vector<int>& ranks);
+/// A program of ranks 0, 1, ... whose places `ranks` has, over this channel and with the slots from the first
+/// one on. Throws Error (bad use) where these are too few.
+[[nodiscard]] Program among(Program program, const std::vector<int>& ranks, std::uint32_t channel = 0,
+                            std::size_t first_slot = 0);
 
 /// Messages that a program sends, their bytes in all, and the steps that it takes.
 struct Sent {

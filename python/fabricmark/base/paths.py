@@ -107,6 +107,11 @@ def codec_library() -> Path:
     return _built("libfabricmark_codec.so", "lib", "library")
 
 
+def record_library() -> Path:
+    """Path of the library that records the MPI calls of programs, as `program`."""
+    return _built("libfabricmark-record.so", "lib", "library")
+
+
 def _built(name: str, place: str = "bin", kind: str = "program") -> Path:
     if is_clone():
         folder = _build() / place

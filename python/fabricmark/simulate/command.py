@@ -15,7 +15,7 @@ from fabricmark.models.machine import DIRECT, HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture, skeleton
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, simgrid, timelines, view
+from fabricmark.simulate import calls, recorded, replay, simgrid, timelines, view
 from fabricmark.simulate.calls import Found
 from fabricmark.systems import choice
 
@@ -23,7 +23,7 @@ MOST_RANKS = 4096
 HELP = {
     "ranks": f"Ranks, a device each (default: on all devices of the system, at most {cables.USUAL_RANKS}).",
     "call": f"A collective operation, {EXCHANGE} (messages to neighbours), a benchmark with a skeleton, "
-    "or a FILE.toml.",
+    "a FILE.toml, or a recorded FILE.trace.",
     "bytes": "Of one rank's elements, as 64KiB.",
     "algorithm": "By name; without it the one whose closed form is shortest.",
     "topology": "In place of the network's: ring:8, leaf-spine:4x2x8, fat-tree:16, dragonfly:9x4x2...",
@@ -35,6 +35,9 @@ HELP = {
     "perfetto": "The same for ui.perfetto.dev.",
     "simgrid": "Also what SimGrid says, where it is there.",
     "per_port": "Ranks that share a device's port.",
+    "compute_scale": "Times that a trace's computation takes, as 0.5, or one for each rank: 0.5,0.7.",
+    "other": "The same program at another size: a trace at a third one follows from both.",
+    "sizes": "Of the trace, of --with, and the one that is wanted.",
     "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
 }
 
@@ -75,6 +78,9 @@ def simulate(
     ] = None,
     perfetto: Annotated[Path | None, typer.Option(metavar="FILE.json", help=HELP["perfetto"])] = None,
     with_simgrid: Annotated[bool, typer.Option("--simgrid/--no-simgrid", help=HELP["simgrid"])] = True,
+    compute_scale: Annotated[str | None, typer.Option(metavar="X,...", help=HELP["compute_scale"])] = None,
+    other: Annotated[Path | None, typer.Option("--with", metavar="FILE.trace", help=HELP["other"])] = None,
+    sizes: Annotated[str | None, typer.Option(metavar="N,M,WANTED", help=HELP["sizes"])] = None,
     csv_file: Annotated[
         Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every time.")
     ] = None,
@@ -86,12 +92,14 @@ def simulate(
     if plot_file is not None:
         picture.check_picture(plot_file)
     timelines.check_names(timeline, perfetto)
-    file = _file(call)
-    about = _operation(call) if file is None else call
+    played = recorded.asked(call, compute_scale, other, sizes, ranks)
+    file = None if played else _file(call)
+    about = _operation(call) if file is None and not played else call
     own: Mapping[str, str] = {}  # of a file; a call has no parameters
     words: Sequence[str] = given_words or []
     if file is not None:
         own, words = application_view.split(options.settings(words))
+    ranks = len(played.trace.ranks) if played else ranks
     patterns = cables.patterns(about, algorithm) if file is None else application.patterns(file)
     place = cables.place(
         about, system, transport, board, ranks, words, patterns, beyond=beyond, profile=profile
@@ -108,7 +116,10 @@ def simulate(
         "background": background,
         "activities": 0 if timeline is None and perfetto is None else timelines.MOST,
     }
-    if file is not None:
+    if played:
+        _check_no_call(call, size, algorithm)
+        found = replay.replay(played.scaled, settings, place.network, **more)
+    elif file is not None:
         _check_no_call(call, size, algorithm)
         rates = skeleton.rates(call, place, own)
         read = application.read(file, {**rates.values, **own}, place.board, ranks)
@@ -118,8 +129,8 @@ def simulate(
         asked = Call(about, _bytes(call, size), algorithm, rows=rows)
         found = calls.simulate(asked, settings, place.network, **more)
     found, said = _with_simgrid(found) if with_simgrid else (found, [])
-    said += rates.about
-    view.show(found, place.words, [*said, *_assumed(whole, place.network, place.transport, background)])
+    lines = [*(recorded.lines(played, found) if played else []), *said, *rates.about]
+    view.show(found, place.words, [*lines, *_assumed(whole, place.network, place.transport, background)])
     if timeline is not None:
         timelines.write(found[-1], timeline)
     if perfetto is not None:

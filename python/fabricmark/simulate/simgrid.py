@@ -14,7 +14,18 @@ ABSENT = (
 )
 TOO_LONG = f"SimGrid has not answered in {LONGEST_SECONDS} s, the own network answers alone"
 WITHOUT_BACKGROUND = "SimGrid is not asked with background traffic, the own network answers alone"
-KEYS = ("simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network", "calls")
+KEYS = (
+    "simulate",
+    "ranks",
+    "ranks_per_device",
+    "placement",
+    "seed",
+    "failed",
+    "network",
+    "calls",
+    "programs",
+    "collectives",
+)
 
 
 def seconds(request: Mapping) -> tuple[float | None, str]:

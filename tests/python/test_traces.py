@@ -1,0 +1,312 @@
+"""`fabricmark simulate FILE.trace`: traces as libfabricmark-record writes them, whole and damaged."""
+
+import copy
+import json
+import re
+from random import Random
+
+import pytest
+from conftest import REPOSITORY
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.simulate import scaling, trace
+from fabricmark.simulate.scaling import Scaled
+
+NONE = -1
+ROUNDS, SIZE = 50, 8192
+COMPUTE = 0.25  # seconds of each rank
+
+
+def kind(
+    call, communicator=0, to=NONE, tag=0, sent=0, source=NONE, source_tag=0, room=0, slot=NONE, varies=0
+):
+    return [call, communicator, to, tag, sent, source, source_tag, room, slot, varies]
+
+
+def rank_of(number, size=SIZE, rounds=ROUNDS, compute=COMPUTE):
+    """An exchange with the other of two ranks, and a sum, again and again."""
+    other = 1 - number
+    return {
+        "rank": number, "seconds": 1.0, "calls": 4 * rounds + 1, "left_out": 0, "unmodelled": {},
+        "communicators": {"0": [0, 1]},
+        "kinds": [
+            kind("MPI_Irecv", source=other, source_tag=7, room=size, slot=0),
+            kind("MPI_Send", to=other, tag=7, sent=size),
+            kind("MPI_Wait", NONE, slot=0),
+            kind("MPI_Allreduce", sent=8),
+            kind("MPI_Finalize", NONE),
+        ],
+        "steps": [[0, compute, 0.1], [1, 0, 0.1], [2, 0, 0.1], [3, 0, 0.1], [-4, rounds], [4, 0.0, 0.0]],
+    }  # fmt: skip
+
+
+def document(**more):
+    head = {"fabricmark_trace": 1, "ranks": 2, "host": "h", "command": "c", "library": "l", "created": "d"}
+    return [head, rank_of(0, **more), rank_of(1, **more), {"end": 2}]
+
+
+def written(folder, lines, name="a.trace"):
+    file = folder / name
+    file.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    return file
+
+
+@pytest.fixture
+def run(place):
+    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
+    return place.run
+
+
+@pytest.fixture
+def refused(run, tmp_path):
+    """The one line that a trace ends the command with."""
+
+    def line(lines, *words):
+        done = run("simulate", written(tmp_path, lines), "--system", "noctua1", "--no-simgrid", *words)
+        assert done.returncode == 2 and not done.stdout, done.stdout + done.stderr
+        (found,) = done.stderr.splitlines()
+        return found
+
+    return line
+
+
+def test_a_whole_trace(run, tmp_path):
+    file = written(tmp_path, document())
+    words = ["simulate", str(file), "--system", "noctua1", "--csv", "-", "--no-simgrid"]
+    done = run(*words)
+    assert done.returncode == 0, done.stderr
+
+    def seconds(text):
+        return float(re.search(r"a\.trace.*own network,([^,]+),us", text)[1]) / 1e6
+
+    whole = seconds(done.stdout)
+    # The computation, and 50 times an exchange and a sum over 40 Gb/s.
+    assert COMPUTE + ROUNDS * (SIZE / 5e9 + 2 * 0.5e-6) < whole < COMPUTE + ROUNDS * 20e-6
+    half = seconds(run(*words, "--compute-scale", "0.5").stdout)
+    assert whole - half == pytest.approx(COMPUTE / 2)
+    one = seconds(run(*words, "--compute-scale", "0.5,1").stdout)
+    assert one == pytest.approx(whole, rel=1e-3)
+    said = run(*words[:-3], "--no-simgrid").stdout
+    assert "recorded on h: 1 s; predicted: 0.25" in said and "in calls: rank 0" in said
+
+
+def test_messages_match_by_tag_and_communicator(run, tmp_path):
+    """Rank 0 sends tag 1, then tag 2; rank 1 receives tag 2 first: by order alone nothing would be different,
+    but computation in between is."""
+    lines = document()
+    lines[1]["kinds"] = [kind("MPI_Send", to=1, tag=1, sent=8), kind("MPI_Send", to=1, tag=2, sent=8)]
+    lines[1]["steps"] = [[0, 0, 0], [1, 0.5, 0]]
+    lines[2]["kinds"] = [
+        kind("MPI_Recv", source=0, source_tag=2, room=8), kind("MPI_Recv", source=0, source_tag=1, room=8)
+    ]  # fmt: skip
+    lines[2]["steps"] = [[0, 0, 0], [1, 0.5, 0]]
+    file = written(tmp_path, lines)
+    done = run("simulate", str(file), "--system", "noctua1", "--csv", "-", "--no-simgrid")
+    assert done.returncode == 0, done.stderr
+    assert float(re.search(r"own network,([^,]+),us", done.stdout)[1]) == pytest.approx(1e6, rel=1e-3)
+
+
+def test_receives_from_anybody_come_from_whom_they_came(run, tmp_path):
+    lines = document()
+    lines[1]["kinds"][0] = kind("MPI_Irecv", room=SIZE, slot=0)
+    lines[1]["kinds"][2] = kind("MPI_Wait", 0, source=1, source_tag=7, room=SIZE, slot=0)
+    done = run("simulate", str(written(tmp_path, lines)), "--system", "noctua1", "--no-simgrid")
+    assert done.returncode == 0, done.stderr
+
+
+def _without_rank(lines):
+    del lines[2]
+
+
+def _twice(lines):
+    lines[2] = lines[1]
+
+
+def _cut(lines):
+    del lines[3]
+
+
+def _version(lines):
+    lines[0]["fabricmark_trace"] = 9
+
+
+def _unmatched(lines):
+    lines[1]["steps"][1][0] = 3
+
+
+def _more_receives(lines):
+    lines[2]["steps"][4] = [-4, ROUNDS]
+    lines[2]["steps"].insert(0, [0, 0, 0])
+
+
+def _wrong_size(lines):
+    lines[2]["kinds"][3][4] = 16
+
+
+def _no_room(lines):
+    lines[1]["kinds"][0][7] = 8
+
+
+def _left_out(lines):
+    lines[2]["left_out"] = 5
+
+
+def _loop(lines):
+    lines[1]["steps"][4] = [-40, ROUNDS]
+
+
+def _no_kind(lines):
+    lines[1]["steps"][1][0] = 99
+
+
+def _negative(lines):
+    lines[1]["steps"][1][1] = -1
+
+
+def _stranger(lines):
+    lines[1]["kinds"][1][2] = 5
+
+
+def _other_communicator(lines):
+    lines[1]["kinds"][3][1] = 3
+
+
+def _other_members(lines):
+    lines[2]["communicators"]["0"] = [1, 0]
+
+
+def _no_call(lines):
+    lines[1]["kinds"][3][0] = "MPI_Fly"
+
+
+def _no_trace(lines):
+    lines[0] = {"a": 1}
+
+
+def _one_rank(lines):
+    lines[0]["ranks"] = 1
+
+
+@pytest.mark.parametrize(
+    ("damage", "said"),
+    [
+        (_without_rank, "rank 1 is missing"),
+        (_twice, "rank 0 is there twice"),
+        (_cut, "is cut off behind line 3"),
+        (_version, "is a trace of version 9, and 1 is read"),
+        (
+            _unmatched,
+            "rank 1, MPI_Irecv: receives 50 messages of rank 0 (communicator 0, tag 7), which sends 0",
+        ),
+        (_more_receives, "rank 1, MPI_Irecv: receives 51 messages of rank 0"),
+        (
+            _wrong_size,
+            "rank 1, MPI_Allreduce of 16 B: called 50 times in communicator 0, and 0 times by rank 0",
+        ),
+        (
+            _no_room,
+            "rank 0, MPI_Irecv: has room for 8 B of rank 1 (communicator 0, tag 7), which sends 8192 B",
+        ),
+        (_left_out, "rank 1: 5 calls were left out"),
+        (_loop, "rank 0: step 4: the length of a loop is -40"),
+        (_no_kind, "rank 0: step 1 is 99, not from 0 to 4"),
+        (_negative, "rank 0: MPI_Send (step 1): time is -1"),
+        (_stranger, "rank 0: MPI_Send: rank 5 is not in communicator 0"),
+        (_other_communicator, "rank 0: MPI_Allreduce: there is no communicator 3"),
+        (_other_members, "rank 1: communicator 0 has other ranks than for rank 0"),
+        (_no_call, "rank 0: ['MPI_Fly'"),
+        (_no_trace, "is no trace"),
+        (_one_rank, "a trace of 1 ranks"),
+    ],
+)
+def test_damaged_traces(damage, said, tmp_path):
+    lines = copy.deepcopy(document())
+    damage(lines)
+    with pytest.raises(FabricmarkError) as raised:
+        trace.read(written(tmp_path, lines))
+    assert said in str(raised.value)
+    assert raised.value.exit_code == 2
+
+
+def test_a_damaged_trace_ends_the_command_with_one_line(refused):
+    lines = document()
+    del lines[2]
+    assert "rank 1 is missing; record it again with `fabricmark record`" in refused(lines)
+
+
+def test_calls_in_another_order_are_named_where_they_wait(refused):
+    """Each rank has what the other has, and waits for it before it sends."""
+    lines = document()
+    for line, other in ((lines[1], 1), (lines[2], 0)):
+        line["kinds"] = [
+            kind("MPI_Recv", source=other, source_tag=1, room=8), kind("MPI_Send", to=other, tag=1, sent=8)
+        ]  # fmt: skip
+        line["steps"] = [[0, 0, 0], [1, 0, 0]]
+    assert "rank 0 waits in step" in refused(lines)
+
+
+def test_any_damage_is_one_sentence(tmp_path):
+    whole = written(tmp_path, document()).read_bytes()
+    draw = Random(1)
+    kept = 0
+    for trial in range(600):
+        text = bytearray(whole)
+        if trial % 3 == 0:
+            del text[draw.randrange(len(text)) :]
+        for _ in range(draw.randrange(1, 4)):
+            text[draw.randrange(len(text)) if text else 0 : 0] = bytes(
+                draw.choices(b'0123456789-[]{}",:e', k=1)
+            )
+        file = tmp_path / "b.trace"
+        file.write_bytes(bytes(text))
+        try:
+            trace.read(file)
+            kept += 1
+        except FabricmarkError as error:
+            assert "\n" not in str(error) and error.exit_code == 2
+    assert kept < 300
+
+
+def test_options_that_do_not_fit(refused, run):
+    lines = document()
+    for words, said in {
+        ("--ranks", "4"): "--ranks 4",
+        ("--bytes", "8"): "--bytes with",
+        ("--compute-scale", "0"): "--compute-scale 0",
+        ("--compute-scale", "1,2,3"): "3 numbers",
+        ("--with", "b.trace"): "--with without --sizes",
+        ("--sizes", "1,2,3"): "--with without --sizes",
+    }.items():
+        assert said in refused(lines, *words), words
+    done = run("simulate", "all_reduce", "--system", "noctua1", "--compute-scale", "2")
+    assert done.returncode == 2 and "--compute-scale with all_reduce" in done.stderr
+
+
+def test_another_size_follows_the_powers_of_each_call(tmp_path):
+    """Computation as the square of the size, bytes as the size: from 100 and 200 to 400."""
+    small, large = (
+        trace.read(written(tmp_path, document(size=8 * n, compute=1e-6 * n * n), f"{n}.trace"))
+        for n in (100, 200)
+    )
+    scaled, (line,) = scaling.at_size(large, small, [200, 100, 400])
+    assert "compute as size^2.00" in line and "calls as size^0.00" in line
+    send = large.ranks[0].kinds[1]
+    assert scaled.bytes_factor(0, send) == pytest.approx(2)
+    assert scaled.compute_factor(0, large.ranks[0].kinds[0]) == pytest.approx(4)
+    assert scaled.bytes_factor(0, large.ranks[0].kinds[3]) == 1  # 8 B at any size
+    assert scaled.calls == 1
+    # More steps at a larger size: the calls follow each other more often, with as much computation in all.
+    more = trace.read(written(tmp_path, document(size=800, compute=4e-2, rounds=100), "m.trace"))
+    scaled, _ = scaling.at_size(more, small, [200, 100, 400])
+    assert scaled.calls == pytest.approx(2, rel=0.01)
+    assert scaled.compute_factor(0, send) == 1 or scaled.compute_factor(0, more.ranks[0].kinds[0]) * 2 == (
+        pytest.approx(4, rel=0.01)
+    )
+    with pytest.raises(FabricmarkError, match="both traces have size"):
+        scaling.at_size(large, small, [100, 100, 400])
+
+
+def test_computation_of_a_rank(tmp_path):
+    found = trace.read(written(tmp_path, document()))
+    assert found.ranks[0].compute == pytest.approx(COMPUTE)
+    assert found.ranks[0].steps[0].times == ROUNDS
+    assert Scaled(found, [2.0]).compute_factor(0, found.ranks[0].kinds[0]) == 2
