@@ -31,6 +31,7 @@ from fabricmark.measure import (
     launchers,
     listing_view,
     micro_jobs,
+    new_network,
     new_system,
     passing,
     published_view,
@@ -56,6 +57,7 @@ LAUNCHER = typer.Option(
     help="What starts MPI processes, of `fabricmark list --launchers` (default: the first that can be used).",
 )
 STATISTIC = choices.one_of(list(resampling.LEVELS), "What stands for a run.")
+REST = {"allow_extra_args": True, "ignore_unknown_options": True}  # what follows ` -- ` is another's
 INTERRUPTED = 130
 READER_GONE = 141  # what a shell says of a program that SIGPIPE ended
 NO_OUTPUT = "send the output elsewhere; results that are already in files are kept"
@@ -513,9 +515,8 @@ def ab_command(
 
 
 systems_command.app.command("new")(new_system.new_command)
-app.command("record", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(
-    record.record_command
-)
+systems_command.app.command("network", context_settings=REST)(new_network.network_command)
+app.command("record", context_settings=REST)(record.record_command)
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("bathymetry")(grids_command.bathymetry)

@@ -35,6 +35,16 @@ STAND_FOR = {
 EMULATED = "NAME --runtime fpga-emulator -- --variant channels"
 NOT_RUN = {
     "fabricmark systems new": "measures this machine for minutes; test_systems_new.py runs it",
+    **dict.fromkeys(
+        (
+            "fabricmark record --output program.trace -- mpirun -n 2 ./program",
+            "fabricmark record -- mpirun -n 2 ./program",
+        ),
+        "records a program of the reader's; test_record.py has one",
+    ),
+    "fabricmark systems network tcp -- mpirun -n 2 --mca btl tcp,self": (
+        "measures this machine; test_systems_network.py has a launcher of its own"
+    ),
     ".venv/bin/fabricmark run fill": "test_contributing.py builds the example and runs its program",
     **dict.fromkeys(
         (

@@ -62,6 +62,18 @@ def network(name: str, curves: Sequence[tuple[Curve, str]]) -> str:
     return "\n".join(lines) + "\n"
 
 
+def fitted_network(name: str, values: Mapping[str, float], source: str) -> str:
+    """networks/ID.toml: ranks of hosts with these values, by their names in keys.NETWORK, of one source."""
+    lines = [f"name = {words(name)}", 'kind = "host"', f"source = {words(source)}"]
+    tables: dict[str, list[str]] = {"": []}
+    for key, number in values.items():
+        table, _, last = key.rpartition(".")
+        tables.setdefault(table, []).append(f"{last} = {quantity(number, keys.NETWORK[key].dimension)}")
+    for table, entries in tables.items():
+        lines += [*([f"[{table}]"] if table else []), *entries]
+    return "\n".join(lines) + "\n"
+
+
 def bitstreams(board_id: str, summary: str, entries: Sequence[tuple[Bitstream, str]]) -> str:
     """bitstreams/ID.toml: kernels that the runtime compiles, each with its source."""
     lines = [f'board = "{board_id}"', f"summary = {words(summary)}", *kernels(entries)]
