@@ -163,8 +163,18 @@ void Recorder::note(const Signature& signature, double begin, double end) {
   ++calls_;
   const std::uint32_t number = left_out_ == 0 ? signatures_.number(signature) : Signatures::kFull;
   const double compute = begin > last_end_ ? begin - last_end_ : 0;
-  if (number == Signatures::kFull || !steps_.add(number, compute, end - begin)) ++left_out_;
+  if (number == Signatures::kFull || !steps_.add(number, compute, end - begin + waited_)) ++left_out_;
   last_end_ = end;
+  waited_ = 0;
+}
+
+void Recorder::skip(double begin, double end) {
+  constexpr double kRightBehind = 1e-7;  // [s], of two calls that follow each other
+  if (begin - last_test_ < kRightBehind) {
+    waited_ += end - begin;
+    last_end_ += end - begin;
+  }
+  last_test_ = end;
 }
 
 void Recorder::count_unmodelled(const char* name) { ++unmodelled_[name]; }

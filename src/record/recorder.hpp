@@ -46,9 +46,9 @@ class Recorder {
 
   /// A call that began and ended then.
   void note(const Signature& signature, double begin, double end);
-  /// One that has not done anything, as a test for a message that has not come: its time is not the
-  /// program's.
-  void skip(double begin, double end) { last_end_ += end - begin; }
+  /// A test for a message that has not come. Right behind another one it waits, as the call that follows;
+  /// else the program works and looks in between, which takes its own time.
+  void skip(double begin, double end);
   /// One that is no part of the trace.
   void count_unmodelled(const char* name);
 
@@ -73,6 +73,8 @@ class Recorder {
   double start_ = 0;
   double end_ = 0;
   double last_end_ = 0;
+  double last_test_ = 0;  ///< when it ended
+  double waited_ = 0;     ///< in tests, which the next call has
   std::uint64_t calls_ = 0;
   std::uint64_t left_out_ = 0;  ///< for want of room
 };

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+from collections import Counter
 
 import pytest
 from conftest import REPOSITORY
@@ -45,6 +46,42 @@ def test_a_stencil_is_recorded_and_played(run, tmp_path, ranks):
     assert 0 < found.ranks[0].compute <= found.seconds
     done = run("simulate", str(file), "--system", "leaf_spine", "--no-simgrid")
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.programs
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
+@pytest.mark.parametrize("ranks", [2, 4])
+def test_each_kind_of_call_is_recorded(run, tmp_path, ranks):
+    file = tmp_path / "many.trace"
+    done = run("record", "--output", str(file), "--", *MPIRUN, str(ranks), JACOBI.with_name("many_calls"))
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = trace.read(file)  # which looks whether sends and receives, and collectives of all ranks, agree
+    first, last = found.ranks[0], found.ranks[-1]
+    counts = Counter()
+    for kind, step in first.calls():
+        counts[kind.call, kind.communicator == 0] += step.times
+    assert {call: counts[call, True] for call, _ in counts if counts[call, True]} == {
+        "MPI_Probe": ranks - 1, "MPI_Irecv": ranks - 1 + 5 + 3, "MPI_Recv": ranks - 1, "MPI_Sendrecv": 14,
+        "MPI_Isend": 5 + 3, "MPI_Wait": ranks - 1, "MPI_Barrier": 1, "MPI_Bcast": 1, "MPI_Reduce": 1,
+        "MPI_Allreduce": 1, "MPI_Scan": 1, "MPI_Gather": 2, "MPI_Scatter": 2, "MPI_Allgather": 2,
+        "MPI_Alltoall": 2, "MPI_Reduce_scatter": 2, "MPI_Comm_create": 2,
+    }  # fmt: skip
+    # What came from anybody is known: 10 doubles by a tag of its own, then one by any.
+    assert [(kind.source, kind.source_tag) for kind, _ in first.calls() if kind.call == "MPI_Recv"] == [
+        (other, 5) for other in range(1, ranks)
+    ]
+    anybody = [kind for kind, _ in first.calls() if kind.call == "MPI_Wait" and kind.communicator == 0]
+    assert [(kind.source, kind.source_tag) for kind in anybody] == [(r, 5 + r) for r in range(1, ranks)]
+    assert {kind.bytes for kind, _ in last.calls() if kind.call == "MPI_Gather" and kind.varies} <= {
+        8 * (1 + place) for place in range(ranks)
+    }
+    halves = {number: list(members) for number, members in first.communicators.items() if number}
+    assert list(range(0, ranks, 2))[::-1] in halves.values()  # keys of the split turn their order
+    assert list(range(ranks)) in halves.values()  # the copy
+    assert first.unmodelled == {"MPI_Ibarrier": 1, "MPI_Put": 1, "MPI_Win_fence": 2}
+    done = run("simulate", str(file), "--system", "leaf_spine", "--no-simgrid")
+    assert done.returncode == 0, done.stderr
+    assert f"not modelled, and their time as computation: {ranks} MPI_Ibarrier" in done.stdout
 
 
 @pytest.mark.programs

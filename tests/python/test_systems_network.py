@@ -12,7 +12,7 @@ LATENCY, START, RATE = 20e-6, 2e-6, 2e9
 # A launcher that answers for the programs: as OMB writes, of a network with exact values.
 LAUNCHER = f"""
 import sys
-program, largest = sys.argv[1].rsplit("_", 1)[1], int(sys.argv[-1].rpartition(":")[2])
+program, largest = sys.argv[1].rsplit("_", 1)[1], int(sys.argv[sys.argv.index("-m") + 1].rpartition(":")[2])
 if "broken" in sys.argv[0]:
     sys.exit("no such network")
 print(f"# OSU MPI {{'Latency' if program == 'latency' else 'Bandwidth'}} Test v7.4")

@@ -20,6 +20,7 @@ from fabricmark.results.log_table import Fault
 from fabricmark.systems import files, text
 
 LATENCY, RATE = "latency", "bw"  # the programs, as fm_latency
+ITERATIONS = {LATENCY: "1000", RATE: "100"}  # of each size
 METRIC = {LATENCY: "latency", RATE: "bandwidth"}
 BOTH_ON_HOSTS = ("H", "H")
 SIZE = "message_bytes"
@@ -77,6 +78,7 @@ def measure(launcher: Sequence[str], largest: int) -> dict[str, dict[int, float]
     found: dict[str, dict[int, float]] = {}
     for name in METRIC:
         command = [*launcher, str(paths.program(name)), *BOTH_ON_HOSTS, "-m", f"1:{largest}"]
+        command += ["-i", ITERATIONS[name], "-x", "50"]
         try:
             done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
             said = done.stdout.decode("utf-8", "replace")
