@@ -105,11 +105,12 @@ def test_the_form_of_gpus_is_valid_on_every_device(fft, log_size):
 
 def test_passes_of_two_radices_are_valid(fft):
     """11 bits in passes of 3, 4 and 4; and a radix as large as what a work-group holds."""
-    words = ("--variant", "throughput", "--form", "stages", "--log-size", 11, "--repetitions", 1, "--batch", 3)
+    form = ("--variant", "throughput", "--form", "stages", "--tile-points", 64)
+    words = (*form, "--log-size", 11, "--batch", 3, "--repetitions", 1)
     for data_type in TYPES:
-        fft.valid(*words, "--data-type", data_type, "--tile-points", 64)
-    fft.valid(*words, "--tile-points", 64, "--radix-points", 64)
-    only_error(fft.run(*words, "--tile-points", 64, "--radix-points", 128), codes=(2,))
+        fft.valid(*words, "--data-type", data_type)
+    fft.valid(*words, "--radix-points", 64)
+    only_error(fft.run(*words, "--radix-points", 128), codes=(2,))
 
 
 @pytest.mark.parametrize("memory", ["host-pointer", "svm"])
