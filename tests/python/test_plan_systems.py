@@ -80,7 +80,7 @@ def test_neighbours_take_what_the_models_say(plan):
 def test_simgrid_says_the_same_of_a_message_over_all_levels(plan):
     """Two ranks, drawn from all devices, give each other a message."""
     network, call = plan.networks["channels"], Call("all_gather", FRAME, "ring")
-    drawn = [Setting(2, network.topology, "random", seed) for seed in range(1, 6)]
+    drawn = [Setting(2, network.topology, "random", seed) for seed in (1, 2)]
     for found in calls.simulate(call, drawn, network):
         assert simgrid.seconds(found.request)[0] == pytest.approx(found.closed, rel=UNCONTENDED)
         assert found.shared == pytest.approx(found.closed, rel=UNCONTENDED)
