@@ -14,10 +14,11 @@ from fabricmark.simulate import calls
 from thinned import some_of
 
 SKELETONS = sorted(models.skeletons())
+EXAMPLES = [f"docs/examples/applications/{name}.toml" for name in ("fft", "stencil")]
 NAMES = systems.names()
 CIRCUITS = {name: systems.load(name).networks["channels"] for name in ("arria10_ring", "cygnus", "noctua1")}
 # What is small enough to be played in a moment, of parameters that a skeleton has.
-SMALL = {"n": 4096, "steps": 2, "width": 512, "height": 512, "elements": 1e4}
+SMALL = {"n": 4096, "steps": 10, "width": 512, "height": 512, "elements": 1e4}
 
 
 @pytest.fixture
@@ -37,14 +38,15 @@ def played_or_remedied(run, one_error_line, *words):
     return again.stdout
 
 
-@pytest.mark.parametrize(("call", "system"), some_of([*SKELETONS, *OPERATIONS], NAMES))
+@pytest.mark.parametrize(("call", "system"), some_of([*SKELETONS, *OPERATIONS, *EXAMPLES], NAMES))
 def test_usual_values_are_played(run, one_error_line, call, system):
     small = [] if call == "barrier" else ["--bytes", "4KiB"]
-    if call in SKELETONS:
-        text = models.skeletons()[call].read_text()
+    if call in (*SKELETONS, *EXAMPLES):
+        text = (models.skeletons().get(call) or REPOSITORY / call).read_text()
         known = [name for name in SMALL if re.search(rf"(?m)^{name} =", text)]
         small = [word for name in known for word in ("--set", f"{name}={SMALL[name]}")]
-    said = played_or_remedied(run, one_error_line, call, "--system", system, *small)
+    about = str(REPOSITORY / call) if call in EXAMPLES else call
+    said = played_or_remedied(run, one_error_line, about, "--system", system, *small)
     assert "own network" in said
 
 
