@@ -104,6 +104,14 @@
 #endif
 #endif
 
+// Full unrolling of loops between barriers, on what is a GPU to its own compiler: PoCL 3.1 makes wrong code
+// of such loops, and long code of those of a large tile.
+#if defined(__NV_CL_C_VERSION) || defined(__AMDGCN__)
+#define FM_UNROLL_ON_GPU FM_PRAGMA(unroll)
+#else
+#define FM_UNROLL_ON_GPU
+#endif
+
 // How a loop runs. FM_SERIAL: its iterations one after the other, as those of a loop around pipelines that
 // share local memory. FM_COALESCE(n): n loops inside each other as one. FM_NO_FUSION: not merged with the
 // loop before, whose bursts go in the other direction.

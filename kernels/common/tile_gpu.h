@@ -72,12 +72,12 @@ FM_INLINE void add_products(TILE_VALUE sum[TILE_ROWS][TILE_VECTORS],
   TILE_VALUE next_left[LEFT_EACH], next_right[RIGHT_EACH];
   for (uint start = 0; start <= depth; start += DEPTH_BLOCK) {
     if (start > 0) {
-      FM_UNROLL_FULLY
+      FM_UNROLL_ON_GPU
       for (uint n = 0; n < LEFT_EACH; ++n) {
         const uint i = item + n * GROUP_ITEMS;
         if (i < BLOCK_ROWS * DEPTH_BLOCK) left_part[i % DEPTH_BLOCK][i / DEPTH_BLOCK] = next_left[n];
       }
-      FM_UNROLL_FULLY
+      FM_UNROLL_ON_GPU
       for (uint n = 0; n < RIGHT_EACH; ++n) {
         const uint i = item + n * GROUP_ITEMS;
         if (i < BLOCK_COLUMNS * DEPTH_BLOCK) right_part[i / BLOCK_COLUMNS][i % BLOCK_COLUMNS] = next_right[n];
@@ -85,13 +85,13 @@ FM_INLINE void add_products(TILE_VALUE sum[TILE_ROWS][TILE_VECTORS],
       barrier(CLK_LOCAL_MEM_FENCE);
     }
     if (start < depth) {
-      FM_UNROLL_FULLY
+      FM_UNROLL_ON_GPU
       for (uint n = 0; n < LEFT_EACH; ++n) {
         const uint i = item + n * GROUP_ITEMS;
         if (i < BLOCK_ROWS * DEPTH_BLOCK)
           next_left[n] = TILE_LOAD(left, i / DEPTH_BLOCK * left_stride + start + i % DEPTH_BLOCK);
       }
-      FM_UNROLL_FULLY
+      FM_UNROLL_ON_GPU
       for (uint n = 0; n < RIGHT_EACH; ++n) {
         const uint i = item + n * GROUP_ITEMS;
         if (i < BLOCK_COLUMNS * DEPTH_BLOCK)
@@ -102,12 +102,12 @@ FM_INLINE void add_products(TILE_VALUE sum[TILE_ROWS][TILE_VECTORS],
       TILE_UNROLLED
       for (uint k = 0; k < DEPTH_BLOCK; ++k) {
         TILE_VALUE factor[TILE_VECTORS];
-        FM_UNROLL_FULLY
+        FM_UNROLL_ON_GPU
         for (uint j = 0; j < TILE_VECTORS; ++j) factor[j] = right_part[k][TILE_COLUMN(j)];
-        FM_UNROLL_FULLY
+        FM_UNROLL_ON_GPU
         for (uint i = 0; i < TILE_ROWS; ++i) {
           const TILE_VALUE value = left_part[k][TILE_ROW(i)];
-          FM_UNROLL_FULLY
+          FM_UNROLL_ON_GPU
           for (uint j = 0; j < TILE_VECTORS; ++j) sum[i][j] = TILE_FMA(value, factor[j], sum[i][j]);
         }
       }

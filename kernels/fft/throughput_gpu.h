@@ -4,13 +4,6 @@
 // the steps in local memory. Neighbouring work-items touch neighbouring points on the way in and out.
 #include "fft/types.h"
 
-// Between barriers PoCL 3.1 makes wrong code of loops that it was told to unroll.
-#if defined(FM_CPU)
-#define UNROLLED
-#else
-#define UNROLLED FM_UNROLL_FULLY
-#endif
-
 #define HELD 16u  // points of a work-item
 #define ITEMS (TILE_POINTS / 16)
 // Passes, which share out the bits of a point's number. Host code does the same (stages_execution.cpp).
@@ -71,7 +64,7 @@ FM_INLINE void exchange(fft_complex* v, const uint a, const uint b) {
 }
 
 FM_INLINE void radix_16(fft_complex* v) {
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint j = 0; j < 4; ++j) radix_4(v + j, 4);
   v[5] = product(v[5], (fft_complex)(COS_16, -SIN_16));
   v[6] = product(v[6], (fft_complex)(HALF_ROOT, -HALF_ROOT));
@@ -82,7 +75,7 @@ FM_INLINE void radix_16(fft_complex* v) {
   v[13] = product(v[13], (fft_complex)(SIN_16, -COS_16));
   v[14] = product(v[14], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
   v[15] = product(v[15], (fft_complex)(-COS_16, SIN_16));
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint j = 0; j < 4; ++j) radix_4(v + 4 * j, 1);
   exchange(v, 1, 4);
   exchange(v, 2, 8);
@@ -94,7 +87,7 @@ FM_INLINE void radix_16(fft_complex* v) {
 
 // In place, in natural order: of all that a work-item holds, 2^log_radix points each.
 FM_INLINE void butterflies(fft_complex* v, const uint log_radix) {
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint first = 0; first < HELD; first += 1u << log_radix) {
     switch (log_radix) {
       case 1:
@@ -130,7 +123,7 @@ FM_INLINE void turn_all(fft_complex* v, const uint log_radix, const uint first, 
     return;
   }
   const fft_complex w2 = turn(2 * one, log_points), w3 = turn(3 * one, log_points);
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint i = 0; i < 1u << log_radix; i += 4) {
     const fft_complex w0 = turn(first + i * one, log_points);
     v[i] = product(v[i], w0);
@@ -150,7 +143,7 @@ FM_INLINE void twist(fft_complex* v, const uint log_radix, __global const fft_co
   const fft_complex w2 = twiddles[2 * one], w3 = twiddles[3 * one];
   v[2] = product(v[2], w2);
   v[3] = product(v[3], w3);
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint i = 4; i < 1u << log_radix; i += 4) {
     const fft_complex first = twiddles[i * one];
     v[i] = product(v[i], first);
@@ -176,7 +169,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
   // Neighbouring work-items take neighbouring columns where these lie side by side. Of a butterfly of a
   // column points are j + (i << log_rest).
   const bool by_columns = (is_first && log_apart > 0) || (is_last && !is_first && log_done > 0);
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint n = 0; n < HELD >> log_step; ++n) {
     const uint number = get_local_id(0) + n * ITEMS;
     const uint column = by_columns ? number & ((1u << log_columns) - 1) : number >> log_rest;
@@ -187,7 +180,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       __global const fft_complex* const from =
           in + ((whole >> log_apart) << LOG_SIZE) + of_transform + ((size_t)j << log_apart);
       const uint done = of_transform & ((1u << log_done) - 1);
-      UNROLLED
+      FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) {
         const fft_complex point =
             whole < columns ? from[(size_t)i << (log_rest + log_apart)] : (fft_complex)(0, 0);
@@ -197,7 +190,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
         turn_all(v + (n << log_step), log_step, j * done, done << log_rest, log_radix + log_done);
     } else {
       __local const fft_complex* const from = tile + PLACE((column << log_radix) + j);
-      UNROLLED
+      FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) v[(n << log_step) + i] = from[PLACE(i << log_rest)];
       const uint done = j & ((1u << log_inner) - 1);
       twist(v + (n << log_step), log_step, twiddles, done << (LOG_TABLE - log_step - log_inner));
@@ -205,7 +198,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
   }
   butterflies(v, log_step);
   if (!is_last && !is_first) barrier(CLK_LOCAL_MEM_FENCE);
-  UNROLLED
+  FM_UNROLL_ON_GPU
   for (uint n = 0; n < HELD >> log_step; ++n) {
     const uint number = get_local_id(0) + n * ITEMS;
     const uint column = by_columns ? number & ((1u << log_columns) - 1) : number >> log_rest;
@@ -218,14 +211,14 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       __global fft_complex* const to = out + ((whole >> log_apart) << LOG_SIZE) +
                                        ((size_t)(of_transform - before) << log_radix) + before +
                                        ((size_t)point << log_done);
-      UNROLLED
+      FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) {
         const fft_complex found = v[(n << log_step) + i];
         if (whole < columns) to[(size_t)i << (log_inner + log_done)] = swap_out ? found.yx : found;
       }
     } else {
       __local fft_complex* const to = tile + PLACE((column << log_radix) + point);
-      UNROLLED
+      FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) to[PLACE(i << log_inner)] = v[(n << log_step) + i];
     }
   }

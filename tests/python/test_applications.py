@@ -10,7 +10,7 @@ from random import Random
 import pytest
 from conftest import REPOSITORY
 from fabricmark import models, systems
-from fabricmark.base import formula
+from fabricmark.base import quantities
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict import application, cables
 from fabricmark.predict.cables import Setting
@@ -49,20 +49,20 @@ def test_formulas():
         "2 * n^2 / ranks": 32, "-n + 1e3": 992, "log2(n)": 3, "max(n, ranks, 1)": 8, "ceil(n / 3)": 3,
         "lambda * 2": 6, "(n + ranks) * 2": 24, "sqrt(ranks)": 2, "2^-1": 0.5, "7": 7,
     }.items():  # fmt: skip
-        assert formula.value(text, known) == expected, text
+        assert quantities.value(text, known) == expected, text
     for text in (
         "m", "n +", "n.real", "n[0]", "'n'", "n if n else 1", "__import__('os')", "exit()", "n // 3", "1 / 0",
         "10^10^10", "(-8)^0.5", "log2(0)", "f(n)", "max()", "n; n", "lambda: 1", "", "(" * 500,
         "n" * 2000, "True", "1e999", "max(n, key=1)",
     ):  # fmt: skip
         with pytest.raises(ValueError):
-            formula.value(text, known)
+            quantities.value(text, known)
 
 
 @given(st.text(max_size=60))
 def test_any_text_is_a_number_or_a_sentence(text):
     try:
-        assert math.isfinite(formula.value(text, {"n": 2.0}))
+        assert math.isfinite(quantities.value(text, {"n": 2.0}))
     except ValueError as error:
         assert str(error)
 

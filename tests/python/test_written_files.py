@@ -229,7 +229,8 @@ def test_the_rule_sees_it(line):
 
 def test_the_programs_write_by_the_one_function():
     """No other file of the sources opens one for writing."""
-    own = {"base/atomic_file.cpp"}
+    # What programs of others have preloaded knows nothing of the suite, and writes as whole.
+    own = {"base/atomic_file.cpp", "record/written.cpp"}
     sources = REPOSITORY / "src"
     for path in sources.rglob("*.[ch]pp"):
         text = path.read_text()

@@ -136,7 +136,7 @@ WRONG = {
         "row * PAIRS_PER_LANES, ROWS / LANES, inverse", "row * PAIRS_PER_LANES, ROWS / LANES, !inverse"
     ),
     "no twiddles in a stage of a GPU": stages(
-        "if (log_done > 0) turn_all(", "if (log_done > 2) turn_all("
+        "if (log_done > 0)\n        turn_all(", "if (log_done > 2)\n        turn_all("
     ),
     "a GPU's last stage once": stages(
         "if (whole < columns) to[",

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from fabricmark.base import formula, kernels, keys
+from fabricmark.base import kernels, keys, quantities
 from fabricmark.base.kernels import LoopTime
 from fabricmark.models import Board
 from fabricmark.models._missing import MissingValue
@@ -202,7 +202,7 @@ def _spent(loop: LoopTime, values: _Values, named: dict[str, object]) -> Spent:
 @cache
 def _compiled(text: str) -> tuple[CodeType, tuple[str, ...]]:
     """A formula, which may be an array's, and the names that it needs."""
-    tree = formula.tree(text)
+    tree = quantities.formula(text)
     names = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} - _FUNCTIONS.keys()
     return compile(tree, "kernel.toml", "eval"), tuple(sorted(names))
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from fabricmark.base import formula, quantities, toml_file
+from fabricmark.base import quantities, toml_file
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models._missing import MissingValue
@@ -112,7 +112,7 @@ def _number(where: str, text: object, dimension: str | None, names: Mapping[str,
             raise FabricmarkError(f"{where} is {str(text)[:40]}", f"write a number below {MOST:g}")
         return float(text)  # type: ignore[arg-type]
     try:
-        return formula.value(text, names)
+        return quantities.value(text, names)
     except ValueError as error:
         reason = str(error)
     if dimension is None:

@@ -306,7 +306,8 @@ def point(request: PredictionRequest, plan: _Plan, run: Mapping) -> Point:
     predictions = _modelled(request, run, plan.board, plan.devices, network=network, bitstream=plan.bitstream)
     if not models.is_kernel_known(request.benchmark, plan.board, plan.bitstream):
         predictions = models.limits_alone(predictions)
-    predictions = _error_bars.with_error_bars(predictions, plan.bitstream)
+    if plan.bitstream is not None and plan.bitstream.error_bars:
+        predictions = _error_bars.with_error_bars(predictions, plan.bitstream)
     sizes = {name: value for name, value in _sizes(run).items() if name not in plan.place}
     headline = _headline(request, predictions)
     return Point(plan.devices, plan.place, sizes, headline, predictions, plan.id_of_bitstream)
