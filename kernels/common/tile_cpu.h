@@ -29,10 +29,9 @@
 typedef FM_VECTOR(TILE_VALUE, WIDTH) tile_vector;
 
 // sum += left right, over `chunks` * WIDTH steps of the depth. Inlined, so that the sums stay in registers.
-static inline __attribute__((always_inline)) void add_products(tile_vector sum[TILE_ROWS][TILE_VECTORS],
-                                                               __global const TILE_VALUE* restrict left,
-                                                               __global const tile_vector* restrict right,
-                                                               const uint chunks) {
+FM_INLINE void add_products(tile_vector sum[TILE_ROWS][TILE_VECTORS],
+                            __global const TILE_VALUE* restrict left,
+                            __global const tile_vector* restrict right, const uint chunks) {
   for (uint chunk = 0; chunk < chunks; ++chunk) {
     FM_UNROLL_FULLY
     for (uint k = 0; k < WIDTH; ++k) {

@@ -53,6 +53,29 @@ int sent(Timed call, int code, Call kind, int count, MPI_Datatype type, int to, 
   return code;
 }
 
+/// One side of a call that sends and receives. `bytes`: sent, or that there is room for.
+struct Side {
+  int peer;
+  int tag;
+  std::int64_t bytes;
+};
+
+int exchanged(Timed call, int code, const Side& to, const Side& from, MPI_Comm over, const MPI_Status& status,
+              const char* name) {
+  const Communicator* found = known(call, over, name);
+  if (found == nullptr) return code;
+  Signature both{.call = Call::kSendrecv, .communicator = found->id};
+  if (from.peer != MPI_PROC_NULL)
+    both = receive_of(Call::kSendrecv, *found, from.peer, from.tag, from.bytes, &status);
+  if (to.peer != MPI_PROC_NULL) {
+    both.to = in_world(*found, to.peer);
+    both.tag = to.tag;
+    both.bytes = to.bytes;
+  }
+  call.note(both);
+  return code;
+}
+
 /// Of a request that has begun; a persistent one begins later.
 void begin(Timed& call, Signature signature, MPI_Request request, bool is_persistent) {
   if (request == MPI_REQUEST_NULL) return;
@@ -214,18 +237,8 @@ int MPI_Sendrecv(const void* data, int count, MPI_Datatype type, int to, int tag
   MPI_Status* used = status == MPI_STATUS_IGNORE ? &own : status;
   const int code =
       call.done(PMPI_Sendrecv(data, count, type, to, tag, into, room, room_type, from, from_tag, over, used));
-  const Communicator* found = known(call, over, "MPI_Sendrecv");
-  if (found == nullptr) return code;
-  Signature both{.call = Call::kSendrecv, .communicator = found->id};
-  if (from != MPI_PROC_NULL)
-    both = receive_of(Call::kSendrecv, *found, from, from_tag, bytes_of(room, room_type), used);
-  if (to != MPI_PROC_NULL) {
-    both.to = in_world(*found, to);
-    both.tag = tag;
-    both.bytes = bytes_of(count, type);
-  }
-  call.note(both);
-  return code;
+  return exchanged(call, code, {to, tag, bytes_of(count, type)}, {from, from_tag, bytes_of(room, room_type)},
+                   over, *used, "MPI_Sendrecv");
 }
 
 int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int tag, int from, int from_tag,
@@ -234,18 +247,9 @@ int MPI_Sendrecv_replace(void* data, int count, MPI_Datatype type, int to, int t
   MPI_Status own;
   MPI_Status* used = status == MPI_STATUS_IGNORE ? &own : status;
   const int code = call.done(PMPI_Sendrecv_replace(data, count, type, to, tag, from, from_tag, over, used));
-  const Communicator* found = known(call, over, "MPI_Sendrecv_replace");
-  if (found == nullptr) return code;
-  Signature both{.call = Call::kSendrecv, .communicator = found->id};
-  if (from != MPI_PROC_NULL)
-    both = receive_of(Call::kSendrecv, *found, from, from_tag, bytes_of(count, type), used);
-  if (to != MPI_PROC_NULL) {
-    both.to = in_world(*found, to);
-    both.tag = tag;
-    both.bytes = bytes_of(count, type);
-  }
-  call.note(both);
-  return code;
+  const std::int64_t bytes = bytes_of(count, type);
+  return exchanged(call, code, {to, tag, bytes}, {from, from_tag, bytes}, over, *used,
+                   "MPI_Sendrecv_replace");
 }
 
 int MPI_Wait(MPI_Request* request, MPI_Status* status) {

@@ -202,6 +202,13 @@ def with_programs(place, found):
     return place
 
 
+@pytest.fixture
+def run(place):
+    """The command, over the sources and programs of the repository."""
+    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
+    return place.run
+
+
 def one_error_line(done, code):
     """Check that a command ended as every error has to: this exit code, one line, a remedy, no traceback."""
     assert done.returncode == code, (done.returncode, done.stderr)

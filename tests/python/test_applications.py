@@ -25,12 +25,6 @@ WORK = 'name = "a"\n[device]\nflops = "1 GFLOP/s"\n[parameters]\nn = 8\n[[phases
 
 
 @pytest.fixture
-def run(place):
-    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
-    return place.run
-
-
-@pytest.fixture
 def phases(run, tmp_path):
     """Rows of `predict` of a file's text, by phase."""
 

@@ -9,7 +9,7 @@ import subprocess
 from random import Random
 
 import pytest
-from conftest import REPOSITORY, WITH_SIMGRID
+from conftest import WITH_SIMGRID
 from fabricmark import systems
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
@@ -23,12 +23,6 @@ UNCONTENDED = 1e-3
 OF_BOUND = 0.05
 LEAF = 32
 FRAME = 1056
-
-
-@pytest.fixture
-def run(place):
-    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
-    return place.run
 
 
 @pytest.fixture(scope="module")

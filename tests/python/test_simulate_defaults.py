@@ -21,12 +21,6 @@ CIRCUITS = {name: systems.load(name).networks["channels"] for name in ("arria10_
 SMALL = {"n": 4096, "steps": 10, "width": 512, "height": 512, "elements": 1e4}
 
 
-@pytest.fixture
-def run(place):
-    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
-    return place.run
-
-
 def played_or_remedied(run, one_error_line, *words):
     """What the command says, or after the words that its one line names."""
     done = run("simulate", *words, "--no-simgrid")

@@ -3,7 +3,6 @@
 import re
 
 import pytest
-from conftest import REPOSITORY
 from fabricmark import models
 from fabricmark.base import kernels
 from fabricmark.models import hpl
@@ -18,12 +17,6 @@ DESIGNS = [
     ("hpl", "noctua2", "host", "u280_ddr"),
     ("shallow_water", "noctua2", "accl-udp", "u280_hbm"),
 ]
-
-
-@pytest.fixture
-def run(place):
-    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
-    return place.run
 
 
 def work_of(benchmark, place, given, name):

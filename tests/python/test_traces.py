@@ -6,7 +6,6 @@ import re
 from random import Random
 
 import pytest
-from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.simulate import scaling, trace
 from fabricmark.simulate.scaling import Scaled
@@ -48,12 +47,6 @@ def written(folder, lines, name="a.trace"):
     file = folder / name
     file.write_text("".join(json.dumps(line) + "\n" for line in lines))
     return file
-
-
-@pytest.fixture
-def run(place):
-    place.environment["FABRICMARK_ROOT"] = str(REPOSITORY)
-    return place.run
 
 
 @pytest.fixture

@@ -41,8 +41,6 @@ def error_bar(bitstream: Bitstream | None, name: str, axes: Mapping) -> float | 
 
 def with_error_bars(predictions: Sequence[Prediction], bitstream: Bitstream | None) -> list[Prediction]:
     """Those that have a value, of a kernel with error bars, with these."""
-    if bitstream is None or not bitstream.error_bars:
-        return list(predictions)
     return [
         one if one.value is None else replace(one, error_bar=error_bar(bitstream, one.name, one.axes))
         for one in predictions
