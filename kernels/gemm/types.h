@@ -34,6 +34,7 @@
 // precision, which OpenCL can do on every device.
 #if GEMM_TYPE == GEMM_TYPE_mixed
 #define GEMM_LOAD(pointer, index) vload_half(index, pointer)
+#define vload_half1 vload_half
 #define GEMM_LOAD_VECTOR(width, pointer, index) FM_PASTE(vload_half, width)(0, (pointer) + (index))
 #else
 #define GEMM_LOAD(pointer, index) (pointer)[index]

@@ -1,53 +1,211 @@
 // On a GPU: the inverses and the panels are row by row without gaps. BLOCK_SIZE is a multiple of BLOCK_ROWS,
 // BLOCK_COLUMNS and DEPTH_BLOCK.
 #define TILE_INPUT TILE_VALUE
-#define TILE_LOAD(pointer, index) (pointer)[index]
+#define TILE_LOAD TILE_IN_PLACE
+#if TILE_VALUE_BYTES == 8
+#define TILE_MATRIX_UNITS MATRIX_UNITS
+#else
+#define TILE_MATRIX_UNITS 0
+#endif
 #include "common/tile_gpu.h"
 
-// One work-group. Its work-items take the elements of a column or of the rest of the block in turns; of the
-// inverses each takes whole columns, which do not depend on each other.
+// Columns that lu eliminates at a time, so that they fit what add_products has of local memory.
+#define LU_FITS(columns) (BLOCK_SIZE % (columns) == 0 && BLOCK_SIZE * (columns) <= TILE_LOCAL_VALUES / 4 * 3)
+#if LU_FITS(32)
+#define LU_STEP 32
+#elif LU_FITS(16)
+#define LU_STEP 16
+#elif LU_FITS(8)
+#define LU_STEP 8
+#elif LU_FITS(2)
+#define LU_STEP 2
+#else
+#define LU_STEP 1
+#endif
+#if LU_STEP % 4 == 0
+#define LU_RUN 4
+#else
+#define LU_RUN 1
+#endif
+#define LU_ROWS_EACH ((BLOCK_SIZE + GROUP_ITEMS - 1) / GROUP_ITEMS)
+
+// Eliminates LU_STEP columns from row and column `first` on; each work-item has its rows of them in
+// registers. panel: the factors, row by row from `first` on. pivots: a row that all need, one behind the
+// other.
+FM_INLINE void eliminate(__global TILE_VALUE* const block, const uint first,
+                         __local TILE_VALUE panel[BLOCK_SIZE][LU_STEP],
+                         __local TILE_VALUE pivots[2][LU_STEP]) {
+  const uint item = (uint)get_local_id(0);
+  TILE_VALUE row[LU_ROWS_EACH][LU_STEP];
+  FM_UNROLL_ON_GPU
+  for (uint n = 0; n < LU_ROWS_EACH; ++n) {
+    const uint r = first + item + n * GROUP_ITEMS;
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) row[n][j] = r < BLOCK_SIZE ? block[r * BLOCK_SIZE + first + j] : 0;
+  }
+  FM_UNROLL_ON_GPU
+  for (uint k = 0; k < LU_STEP; ++k) {
+    if (item == k % GROUP_ITEMS) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < LU_STEP; ++j) pivots[k % 2][j] = row[k / GROUP_ITEMS][j];
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    FM_UNROLL_ON_GPU
+    for (uint n = 0; n < LU_ROWS_EACH; ++n) {
+      if (item + n * GROUP_ITEMS > k) {
+        row[n][k] /= pivots[k % 2][k];
+        FM_UNROLL_ON_GPU
+        for (uint j = 0; j < LU_STEP; ++j) {
+          if (j > k) row[n][j] -= row[n][k] * pivots[k % 2][j];
+        }
+      }
+    }
+  }
+  FM_UNROLL_ON_GPU
+  for (uint n = 0; n < LU_ROWS_EACH; ++n) {
+    const uint r = item + n * GROUP_ITEMS;
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) {
+      if (first + r < BLOCK_SIZE) block[(first + r) * BLOCK_SIZE + first + j] = panel[r][j] = row[n][j];
+    }
+  }
+  barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
+}
+
+// The columns on the right of those that were eliminated: their rows of U, and what is below.
+FM_INLINE void update_right(__global TILE_VALUE* const block, const uint first,
+                            __local const TILE_VALUE panel[BLOCK_SIZE][LU_STEP]) {
+  const uint item = (uint)get_local_id(0);
+  for (uint c = first + LU_STEP + item; c < BLOCK_SIZE; c += GROUP_ITEMS) {
+    TILE_VALUE upper[LU_STEP];
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) upper[j] = block[(first + j) * BLOCK_SIZE + c];
+    FM_UNROLL_ON_GPU
+    for (uint k = 0; k < LU_STEP; ++k) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < LU_STEP; ++j) {
+        if (j > k) upper[j] -= panel[j][k] * upper[k];
+      }
+    }
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) block[(first + j) * BLOCK_SIZE + c] = upper[j];
+  }
+  barrier(CLK_GLOBAL_MEM_FENCE);
+  // Work-items of a column take its rows in turns.
+  const uint turns = GROUP_ITEMS > BLOCK_SIZE ? GROUP_ITEMS / BLOCK_SIZE : 1;
+  const uint begin = first + LU_STEP;
+  const uint end = item < turns * BLOCK_SIZE ? BLOCK_SIZE : 0;
+  for (uint c = begin + item % BLOCK_SIZE; c < end; c += GROUP_ITEMS) {
+    TILE_VALUE upper[LU_STEP];
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) upper[j] = block[(first + j) * BLOCK_SIZE + c];
+    for (uint r = begin + item / BLOCK_SIZE; r < BLOCK_SIZE; r += turns) {
+      TILE_VALUE value = block[r * BLOCK_SIZE + c];
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < LU_STEP; ++j) value -= panel[r - first][j] * upper[j];
+      block[r * BLOCK_SIZE + c] = value;
+    }
+  }
+}
+
+// value -= what rows of L or U and the rows of its inverse from k on give, LU_RUN of them, in column c.
+FM_INLINE void subtract(TILE_VALUE value[LU_STEP], __global const TILE_VALUE* const rows,
+                        __global const TILE_VALUE* const inverse, const uint k, const uint c) {
+  union {
+    FM_VECTOR(TILE_VALUE, LU_RUN) run;
+    TILE_VALUE value[LU_RUN];
+  } factor;
+  TILE_VALUE other[LU_RUN];
+  FM_UNROLL_ON_GPU
+  for (uint e = 0; e < LU_RUN; ++e) other[e] = inverse[(k + e) * BLOCK_SIZE + c];
+  FM_UNROLL_ON_GPU
+  for (uint j = 0; j < LU_STEP; ++j) {
+    factor.run = TILE_IN_PLACE(LU_RUN, rows, j * BLOCK_SIZE + k);
+    FM_UNROLL_ON_GPU
+    for (uint e = 0; e < LU_RUN; ++e) value[j] -= factor.value[e] * other[e];
+  }
+}
+
+// Column c of the inverse of L, from the top, LU_STEP rows at a time.
+FM_INLINE void invert_lower(__global const TILE_VALUE* const block, __global TILE_VALUE* const lower,
+                            const uint c) {
+  for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
+    __global const TILE_VALUE* const rows = block + first * BLOCK_SIZE;
+    TILE_VALUE value[LU_STEP];
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
+    for (uint k = c / LU_STEP * LU_STEP; k < first; k += LU_RUN) subtract(value, rows, lower, k, c);
+    FM_UNROLL_ON_GPU
+    for (uint k = 0; k < LU_STEP; ++k) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < LU_STEP; ++j) {
+        if (j > k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
+      }
+    }
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) lower[(first + j) * BLOCK_SIZE + c] = value[j];
+  }
+}
+
+// Column c of the inverse of U, from the bottom; what is below the diagonal is 0.
+FM_INLINE void invert_upper(__global const TILE_VALUE* const block, __global TILE_VALUE* const upper,
+                            const uint c) {
+  for (uint end = BLOCK_SIZE; end > 0; end -= LU_STEP) {
+    const uint first = end - LU_STEP;
+    __global const TILE_VALUE* const rows = block + first * BLOCK_SIZE;
+    TILE_VALUE value[LU_STEP];
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
+    for (uint k = end; k <= c; k += LU_RUN) subtract(value, rows, upper, k, c);
+    FM_UNROLL_ON_GPU
+    for (uint n = 0; n < LU_STEP; ++n) {
+      const uint k = LU_STEP - 1 - n;
+      value[k] /= rows[k * BLOCK_SIZE + first + k];
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < LU_STEP; ++j) {
+        if (j < k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
+      }
+    }
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) upper[(first + j) * BLOCK_SIZE + c] = value[j];
+  }
+}
+
+// One work-group. Of the inverses each work-item takes whole columns, which do not depend on each other.
 ONE_GROUP __kernel void lu(__global TILE_VALUE* a, __global TILE_VALUE* lower, __global TILE_VALUE* upper,
                            const uint row, const uint column, const uint columns,
                            __global TILE_VALUE* block) {
+  __local TILE_VALUE panel[BLOCK_SIZE][LU_STEP];
+  __local TILE_VALUE pivots[2][LU_STEP];
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   const uint item = (uint)get_local_id(0);
   for (uint i = item; i < BLOCK_SIZE * BLOCK_SIZE; i += GROUP_ITEMS) {
     block[i] = start[(size_t)(i / BLOCK_SIZE) * columns + i % BLOCK_SIZE];
   }
-  for (uint k = 0; k < BLOCK_SIZE; ++k) {
+  for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
     barrier(CLK_GLOBAL_MEM_FENCE);
-    const TILE_VALUE pivot = block[k * BLOCK_SIZE + k];
-    for (uint r = k + 1 + item; r < BLOCK_SIZE; r += GROUP_ITEMS) block[r * BLOCK_SIZE + k] /= pivot;
-    barrier(CLK_GLOBAL_MEM_FENCE);
-    const uint rest = BLOCK_SIZE - 1 - k;
-    for (uint i = item; i < rest * rest; i += GROUP_ITEMS) {
-      const uint r = k + 1 + i / rest;
-      const uint c = k + 1 + i % rest;
-      block[r * BLOCK_SIZE + c] -= block[r * BLOCK_SIZE + k] * block[k * BLOCK_SIZE + c];
-    }
+    eliminate(block, first, panel, pivots);
+    update_right(block, first, panel);
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   for (uint i = item; i < BLOCK_SIZE * BLOCK_SIZE; i += GROUP_ITEMS) {
     start[(size_t)(i / BLOCK_SIZE) * columns + i % BLOCK_SIZE] = block[i];
   }
-  for (uint c = item; c < BLOCK_SIZE; c += GROUP_ITEMS) {
-    for (uint r = 0; r < BLOCK_SIZE; ++r) {
-      TILE_VALUE value = r == c ? 1 : 0;
-      for (uint k = c; k < r; ++k) value -= block[r * BLOCK_SIZE + k] * lower[k * BLOCK_SIZE + c];
-      lower[r * BLOCK_SIZE + c] = value;
-    }
-    for (uint r = BLOCK_SIZE; r-- > 0;) {
-      TILE_VALUE value = r == c ? 1 : 0;
-      for (uint k = r + 1; k <= c; ++k) value -= block[r * BLOCK_SIZE + k] * upper[k * BLOCK_SIZE + c];
-      upper[r * BLOCK_SIZE + c] = value / block[r * BLOCK_SIZE + r];
+  for (uint i = item; i < 2 * BLOCK_SIZE; i += GROUP_ITEMS) {
+    if (i < BLOCK_SIZE) {
+      invert_lower(block, lower, i);
+    } else {
+      invert_upper(block, upper, i - BLOCK_SIZE);
     }
   }
 }
 
-static inline void store(TILE_VALUE sum[TILE_ROWS][TILE_VECTORS], __global TILE_VALUE* result,
+static inline void store(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __global TILE_VALUE* result,
                          const size_t stride) {
-  for (uint i = 0; i < TILE_ROWS; ++i) {
-    for (uint j = 0; j < TILE_VECTORS; ++j) result[TILE_ROW(i) * stride + TILE_COLUMN(j)] = sum[i][j];
+  FM_UNROLL_ON_GPU
+  for (uint i = 0; i < SUM_ROWS; ++i) {
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < SUM_COLUMNS; ++j) result[SUM_ROW(i) * stride + SUM_COLUMN(j)] = sum[i][j];
   }
 }
 
@@ -60,9 +218,9 @@ ONE_GROUP __kernel void left(__global TILE_VALUE* a, __global const TILE_VALUE* 
   __global TILE_VALUE* start = a + (row + first) * columns + column;
   __global TILE_VALUE* own = panel + panel_start + first * BLOCK_SIZE;
   for (uint c = 0; c < BLOCK_SIZE; c += BLOCK_COLUMNS) {
-    TILE_VALUE sum[TILE_ROWS][TILE_VECTORS];
+    TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS];
     clear(sum);
-    add_products(sum, left_part, right_part, start, columns, upper + c, BLOCK_SIZE, BLOCK_SIZE);
+    add_products(sum, TILE_MEMORY, start, columns, upper + c, BLOCK_SIZE, BLOCK_SIZE);
     store(sum, own + c, BLOCK_SIZE);
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
@@ -81,9 +239,9 @@ ONE_GROUP __kernel void top(__global TILE_VALUE* a, __global const TILE_VALUE* r
   __global TILE_VALUE* start = a + (size_t)row * columns + column + group * BLOCK_COLUMNS;
   __global TILE_VALUE* own = panel + panel_start + group * BLOCK_SIZE * BLOCK_COLUMNS;
   for (uint r = 0; r < BLOCK_SIZE; r += BLOCK_ROWS) {
-    TILE_VALUE sum[TILE_ROWS][TILE_VECTORS];
+    TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS];
     clear(sum);
-    add_products(sum, left_part, right_part, lower + r * BLOCK_SIZE, BLOCK_SIZE, start, columns, BLOCK_SIZE);
+    add_products(sum, TILE_MEMORY, lower + r * BLOCK_SIZE, BLOCK_SIZE, start, columns, BLOCK_SIZE);
     store(sum, own + r * BLOCK_COLUMNS, BLOCK_COLUMNS);
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
@@ -91,6 +249,12 @@ ONE_GROUP __kernel void top(__global TILE_VALUE* a, __global const TILE_VALUE* r
     start[(size_t)(i / BLOCK_COLUMNS) * columns + i % BLOCK_COLUMNS] = own[i];
   }
 }
+
+#if SUM_ROWS % 2 == 0
+#define ROWS_AT_ONCE 2
+#else
+#define ROWS_AT_ONCE 1
+#endif
 
 // Each work-group updates a block of BLOCK_ROWS x BLOCK_COLUMNS, counted from `first` row by row in the
 // rectangle from block (row_begin, column_begin) up to (row_end, column_end).
@@ -103,13 +267,26 @@ ONE_GROUP __kernel void inner(__global TILE_VALUE* restrict a, __global const TI
   const uint group = first + (uint)get_group_id(0);
   const size_t r = row_begin + group / (column_end - column_begin);
   const size_t c = column_begin + group % (column_end - column_begin);
-  TILE_VALUE sum[TILE_ROWS][TILE_VECTORS];
-  clear(sum);
-  add_products(sum, left_part, right_part, left_panel + left_start + r * BLOCK_ROWS * BLOCK_SIZE, BLOCK_SIZE,
-               top_panel + top_start + c * BLOCK_SIZE * BLOCK_COLUMNS, BLOCK_COLUMNS, BLOCK_SIZE);
   __global TILE_VALUE* start = a + (row + r * BLOCK_ROWS) * columns + column + c * BLOCK_COLUMNS;
-  for (uint i = 0; i < TILE_ROWS; ++i) {
-    for (uint j = 0; j < TILE_VECTORS; ++j)
-      start[TILE_ROW(i) * (size_t)columns + TILE_COLUMN(j)] -= sum[i][j];
+  TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS];
+  clear(sum);
+  add_products(sum, TILE_MEMORY, left_panel + left_start + r * BLOCK_ROWS * BLOCK_SIZE, BLOCK_SIZE,
+               top_panel + top_start + c * BLOCK_SIZE * BLOCK_COLUMNS, BLOCK_COLUMNS, BLOCK_SIZE);
+  // Rows that are read together: one after the other each would wait for the memory.
+  FM_UNROLL_ON_GPU
+  for (uint first_row = 0; first_row < SUM_ROWS; first_row += ROWS_AT_ONCE) {
+    TILE_VALUE old[ROWS_AT_ONCE][SUM_COLUMNS];
+    FM_UNROLL_ON_GPU
+    for (uint i = 0; i < ROWS_AT_ONCE; ++i) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < SUM_COLUMNS; ++j)
+        old[i][j] = start[SUM_ROW(first_row + i) * (size_t)columns + SUM_COLUMN(j)];
+    }
+    FM_UNROLL_ON_GPU
+    for (uint i = 0; i < ROWS_AT_ONCE; ++i) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < SUM_COLUMNS; ++j)
+        start[SUM_ROW(first_row + i) * (size_t)columns + SUM_COLUMN(j)] = old[i][j] - sum[first_row + i][j];
+    }
   }
 }

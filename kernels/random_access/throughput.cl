@@ -3,10 +3,15 @@
 //
 // An update waits in a queue of BUFFER_SIZE while its item is on the way. It then reads and writes the item
 // in one go, so that a single work-item loses no update. Of several work-items on one part two may read an
-// item before either has written it, and one update is lost: never with ATOMIC, which changes the halves of
-// an item one by one, as exclusive or treats each bit by itself.
+// item before either has written it, and one update is lost: never with ATOMIC, which changes an item at
+// once, or, on a device without such an instruction, its halves one by one, as exclusive or treats each bit
+// by itself.
 #include "common/dialect.h"
 #include "random_access/sequence.h"
+
+#if ATOMIC && defined(cl_khr_int64_extended_atomics)
+#pragma OPENCL EXTENSION cl_khr_int64_extended_atomics : enable
+#endif
 
 typedef FM_VECTOR(ulong, LANES) lanes;
 
@@ -17,7 +22,9 @@ typedef struct {
 
 static inline void apply(__global ulong* const table, const ulong update, const uint log_part) {
   const ulong item = own_item(update, log_part);
-#if ATOMIC
+#if ATOMIC && defined(cl_khr_int64_extended_atomics)
+  atom_xor((volatile __global ulong*)(table + item), update);
+#elif ATOMIC
   volatile __global uint* const halves = (volatile __global uint*)(table + item);
   atomic_xor(halves, (uint)update);
   atomic_xor(halves + 1, (uint)(update >> 32));

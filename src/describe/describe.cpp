@@ -202,6 +202,7 @@ Json resolved_json(const KernelSpec& spec, const Json& request) {
   facts.separate_banks = memory.separate_banks();
   if (request.contains("work_items")) facts.most_work_items = member<std::uint64_t>(request, "work_items", 1);
   if (request.contains("local_bytes")) facts.local_bytes = member<std::uint64_t>(request, "local_bytes", 1);
+  facts.matrix_units = member<std::int64_t>(request, "matrix_units", 0);
   const Wanted wanted{.variant = member<std::string>(request, "variant", ""),
                       .bitstream = member<std::string>(request, "bitstream", ""),
                       .system = member<std::string>(request, "system", ""),
@@ -262,9 +263,10 @@ class Kernels {
 /// Without a device class: the kernel.toml itself, or where there are settings what these mean, each alone.
 Json answer(Kernels& kernels, const Json& request) {
   if (!request.is_object()) throw bad_use("a request is no object", kSeeDocs);
-  static const std::set<std::string> known{"benchmark",   "class",  "cores",        "banks",    "variant",
-                                           "bitstream",   "system", "bitstream_id", "settings", "work_items",
-                                           "local_bytes", "ranks",  "memory",       "numbers"};
+  static const std::set<std::string> known{"benchmark", "class",      "cores",       "banks",
+                                           "variant",   "bitstream",  "system",      "bitstream_id",
+                                           "settings",  "work_items", "local_bytes", "ranks",
+                                           "memory",    "numbers",    "matrix_units"};
   if (request.contains("collective")) return collective_json(request);
   if (request.contains("credit_link")) return credit_link_json(request);
   if (request.contains("simulate")) return simulate_json(request);

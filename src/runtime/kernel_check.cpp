@@ -44,6 +44,7 @@ class Checker {
                  fmt::format("variants.{}.over_fabric.{}", variant.name, parameter.name));
       }
       if (parameter.type == Type::kInteger) before_.push_back(parameter.name);
+      if (parameter.name == "data_type") before_.insert(before_.end(), {"element_bytes", "value_bytes"});
     }
     for (const VariantSpec& variant : spec_.variants) values_of(variant);
     check_costs(spec_, file_);
@@ -160,7 +161,8 @@ class Checker {
 
   const KernelSpec& spec_;
   std::string file_;
-  std::vector<std::string> before_{"cores", "banks", "separate_banks"};  ///< what a default may name
+  /// What a default may name.
+  std::vector<std::string> before_{"cores", "banks", "separate_banks", "device_matrix_units"};
 };
 
 }  // namespace

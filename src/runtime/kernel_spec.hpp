@@ -227,6 +227,8 @@ struct DeviceFacts {
   /// "separate_banks": those among which the host chooses for each buffer, from there too; 0: nothing is
   /// known, or somebody else chooses.
   std::int64_t separate_banks = 0;
+  /// "device_matrix_units": device::DeviceInfo::matrix_units.
+  std::int64_t matrix_units = 0;
   device::Replicas replicas = device::Replicas::kOneEntry;  ///< what the device needs
   // Of a work-group; nothing where they are not known.
   std::optional<std::uint64_t> most_work_items{};

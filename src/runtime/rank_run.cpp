@@ -36,6 +36,15 @@ void check_data_type(const Parameters& parameters, const device::DeviceInfo& inf
   }
 }
 
+/// What kernels would multiply with by instructions of its own.
+void check_matrix_units(const Parameters& parameters, const device::DeviceInfo& info) {
+  if (!parameters.has("matrix_units")) return;
+  const std::size_t wanted = parameters.count("matrix_units");
+  if (wanted <= info.matrix_units) return;
+  throw bad_use(fmt::format("{} has no matrix units of compute capability {}", info.name, wanted),
+                "choose --matrix-units 0");
+}
+
 /// Which files a user's own kernel consists of.
 std::string note_on(const std::vector<device::SourceFile>& files) {
   std::vector<std::string> own;
@@ -230,6 +239,7 @@ void RankRun::choose_parameters() {
   if (device_->exists()) {
     facts.most_work_items = info.max_work_group_size;
     facts.local_bytes = info.local_memory_bytes;
+    facts.matrix_units = static_cast<std::int64_t>(info.matrix_units);
     facts.device = info.name;
   }
   facts.tuned = agreed_values();
@@ -250,6 +260,7 @@ void RankRun::choose_parameters() {
   choose_execution();
   note_library();
   check_data_type(parameters_, info);
+  check_matrix_units(parameters_, info);
   if (found.system) {
     place_ = {.file = *options_.system,
               .device = found.system->device,

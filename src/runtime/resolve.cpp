@@ -13,6 +13,7 @@
 #include "base/expression.hpp"
 #include "runtime/device_limits.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/numbers.hpp"
 #include "runtime/system_file.hpp"
 #include "runtime/variant_choice.hpp"
 
@@ -106,13 +107,11 @@ Value evaluated(const ParameterSpec& spec, const Value& value, const DeviceFacts
                 const Parameters& before) {
   const auto* text = std::get_if<std::string>(&value);
   if (spec.type != Type::kInteger || text == nullptr) return value;
-  std::map<std::string, double> known;
-  for (const auto& [name, number] : before.all()) {
-    if (const auto* integer = std::get_if<std::int64_t>(&number)) known[name] = static_cast<double>(*integer);
-  }
+  std::map<std::string, double> known = numbers_of(before);
   if (facts.cores) known["cores"] = static_cast<double>(*facts.cores);
   known["banks"] = static_cast<double>(facts.banks);
   known["separate_banks"] = static_cast<double>(facts.separate_banks);
+  known["device_matrix_units"] = static_cast<double>(facts.matrix_units);
   if (!facts.cores && text->find("cores") != std::string::npos) {
     throw bad_use(fmt::format("{}: its default '{}' needs the cores of the device, which are not known",
                               spec.name, *text),

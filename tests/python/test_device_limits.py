@@ -93,6 +93,48 @@ def test_what_the_user_says_is_refused_and_not_changed():
         assert "--group-side" in answer["error"]["remedy"] and answer["error"]["code"] == 2
 
 
+@pytest.mark.parametrize("there", [0, 80, 89, 90, 100])
+def test_matrix_units_are_taken_where_they_multiply_the_type(there):
+    """With the tiles that their kernels are written for, and only what the device has."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
+        types = [("gemm", one) for one in ("half", "float", "double", "mixed")]
+        types += [("hpl", one) for one in ("float", "double")]
+        requests = [
+            {
+                "benchmark": benchmark,
+                "variant": "throughput",
+                "class": "gpu",
+                "cores": 132,
+                "work_items": 1024,
+                "local_bytes": 49152,
+                "matrix_units": there,
+                "settings": {"data_type": data_type},
+            }
+            for benchmark, data_type in types
+        ]
+        for (benchmark, data_type), answer in zip(types, kernels.answers(requests), strict=True):
+            found = answer["parameters"]
+            has_them = data_type in ("double", "mixed") and there > 0
+            usual = min(90, there // 10 * 10)
+            assert found["matrix_units"] == (usual if has_them else 0), (benchmark, data_type)
+            if has_them:
+                part = {"double": 8, "mixed": 32}[data_type]
+                assert found["depth_block"] == part
+                assert (found["group_side"], found["tile_rows"], found["tile_vectors"]) == (16, 8, 8)
+
+
+@pytest.mark.parametrize("name", ["gemm", "hpl"])
+def test_matrix_units_that_are_not_there_are_refused(tmp_path, name):
+    program = Stream(tmp_path, PROGRAM.with_name(f"fm_{name}"))
+    words = ("--variant", "throughput", "--data-type", "double", "--matrix-units", 80, "--group-side", 16)
+    tile = ("--tile-rows", 8, "--tile-vectors", 8, "--platform", "phantom")
+    line = only_error(
+        program.start(*words, *tile, variables={"FABRICMARK_PHANTOM": "gpu,local=49152"}), codes=(2,)
+    )
+    assert "has no matrix units of compute capability 80" in line and "--matrix-units 0" in line
+
+
 FACTS = {
     "a large processor": "cpu,units=384",
     "a small GPU": "gpu,units=65,local=1024,work-items=1",

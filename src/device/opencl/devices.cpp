@@ -44,6 +44,19 @@ std::uint64_t emulator_threads() {
   return std::max<std::uint64_t>(workers, 2) - 1;
 }
 
+/// Of NVIDIA's GPUs (cl_nv_device_attribute_query), from the first capability whose units multiply double.
+std::uint64_t matrix_units(const cl::Device& device, const std::string& extensions) {
+  constexpr cl_device_info kMajor = 0x4000, kMinor = 0x4001;
+  constexpr std::uint64_t kFirst = 80;
+  if (extensions.find("cl_nv_device_attribute_query") == std::string::npos) return 0;
+  cl_uint major = 0, minor = 0;
+  if (clGetDeviceInfo(device(), kMajor, sizeof(major), &major, nullptr) != CL_SUCCESS ||
+      clGetDeviceInfo(device(), kMinor, sizeof(minor), &minor, nullptr) != CL_SUCCESS)
+    return 0;
+  const std::uint64_t capability = std::uint64_t{10} * major + minor;
+  return capability < kFirst ? 0 : capability;
+}
+
 DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   DeviceInfo info;
   info.platform = trimmed(platform.getInfo<CL_PLATFORM_NAME>());
@@ -64,6 +77,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
   info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
   info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
+  info.matrix_units = matrix_units(device, extensions);
   // Devices before OpenCL 2.0 refuse the query; they have no shared memory.
   cl_device_svm_capabilities svm = 0;
   if (clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, nullptr) == CL_SUCCESS) {
