@@ -174,7 +174,7 @@ sanitize: setup  ## unit tests under the address, undefined-behaviour and thread
 	for preset in asan-ubsan tsan; do \
 	    { $(call configure,$$preset); } && $(IN_VENV) cmake --build --preset $$preset \
 	        || { status=1; continue; }; \
-	    $(IN_VENV) $(SHORT_SLICES) ctest --preset $$preset -j $(JOBS) --output-on-failure 2>&1 | tee $(LOGS)/ctest-$$preset.log || status=1; \
+	    $(IN_VENV) $(SHORT_SLICES) ctest --preset $$preset -j $(TESTERS) --output-on-failure 2>&1 | tee $(LOGS)/ctest-$$preset.log || status=1; \
 	done; \
 	echo; for preset in asan-ubsan tsan; do $(call ctest_closing_line,$(LOGS)/ctest-$$preset.log); done; \
 	exit $$status
