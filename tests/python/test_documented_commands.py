@@ -56,10 +56,12 @@ NOT_RUN = {
     "fabricmark mesh check fort.14 --projection cpp": "needs a mesh in degrees; test_mesh.py has one",
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
-# What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched.
+# What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched, and
+# simulations of tens of ranks but one: test_simulate.py and test_applications.py run the others on fewer.
 LONG = re.compile(
     r" (run|scale|ab|verify) (?!--help)|(^|[ /])fm_(?!\w+ --help)|mpirun|validate --fit|calibrate --again"
     r"| tune(?! --(show|help))| runtimes install| bay:27136 | --splits| --oversubscription | --background "
+    r"| simulate (hpl|all_reduce|docs/examples/applications/\w+\.toml) | --fail "
 )
 
 
@@ -184,7 +186,13 @@ def check(clone, line):
     assert "Traceback" not in done.stderr
 
 
-RUN = [(page, line) for page, line in COMMANDS if line not in NOT_RUN and not line.startswith("make ")]
+# What several pages print is run once, as a line of the first of them.
+ONCE = {line: page for page, line in reversed(COMMANDS)}
+RUN = [
+    (page, line)
+    for page, line in COMMANDS
+    if ONCE[line] == page and line not in NOT_RUN and not line.startswith("make ")
+]
 QUICK = [(page, line) for page, line in RUN if not LONG.search(line)]
 SLOW = [(page, line) for page, line in RUN if LONG.search(line)]
 
