@@ -121,7 +121,7 @@ def test_the_clock_confirms_designs_and_finds_a_wrong_clock(benchmark, devices, 
 
 
 @pytest.mark.programs
-@pytest.mark.parametrize("devices", [4, 6])
+@pytest.mark.parametrize("devices", [4, pytest.param(6, marks=pytest.mark.full)])
 def test_blocks_over_the_host_are_as_large_as_their_messages_have_to_be(devices, monkeypatch):
     """This project's program sends each block by itself, which the other's closed form does not know."""
     answer = explored("ptrans", "hacc", (devices,))

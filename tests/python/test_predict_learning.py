@@ -23,6 +23,7 @@ from fabricmark.validate.scaled import Factor
 ROWS = outcomes.read()
 TESTS = [(line, row) for line, row in ROWS if row.role == "test"]
 PREDICTOR = outcomes.predictor_of(ROWS)
+FULL = pytest.mark.full
 
 
 def runs_of(rows):
@@ -113,8 +114,12 @@ def errors(first, step):
     return found
 
 
+# Of the first, which docs/predict.md names, more is asked than of the others.
+OTHERS = ((1, 3, 0.009), (2, 3, 0.008), (1, 5, 0.01), (3, 5, 0.009))
+
+
 @pytest.mark.parametrize(
-    ("first", "step", "median"), [(0, 3, 0.009), (1, 3, 0.009), (2, 3, 0.008), (1, 5, 0.01), (3, 5, 0.009)]
+    ("first", "step", "median"), [(0, 3, 0.009), *(pytest.param(*one, marks=FULL) for one in OTHERS)]
 )
 def test_some_rows_bring_the_others_nearer_and_no_group_farther(first, step, median):
     found = errors(first, step)
@@ -129,7 +134,7 @@ def test_some_rows_bring_the_others_nearer_and_no_group_farther(first, step, med
             assert all(now <= before + 5e-4 for before, now in map(own.of, (50, 90)))
 
 
-@pytest.mark.parametrize("first", range(3))
+@pytest.mark.parametrize("first", [0, *(pytest.param(one, marks=FULL) for one in (1, 2))])
 def test_intervals_after_rows_cover_what_they_say(first, tmp_path):
     """On a machine with published rows no wider than without rows of one's own: 4.4 % in the median."""
     own = file_of(tmp_path, [row for _, row in TESTS[first::3]])

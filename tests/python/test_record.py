@@ -50,7 +50,7 @@ def test_a_stencil_is_recorded_and_played(run, tmp_path, ranks):
 
 @pytest.mark.programs
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize("ranks", [pytest.param(2, marks=pytest.mark.full), 4])
 def test_each_kind_of_call_is_recorded(run, tmp_path, ranks):
     file = tmp_path / "many.trace"
     done = run("record", "--output", str(file), "--", *MPIRUN, str(ranks), JACOBI.with_name("many_calls"))

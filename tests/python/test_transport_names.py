@@ -221,9 +221,16 @@ def modules() -> dict[str, ast.AST]:
     }
 
 
+@cache
+def taken() -> dict[str, set[int]]:
+    return taking(modules().values())
+
+
 def python_names(trees: Mapping[str, ast.AST]) -> list[str]:
     """FILE: line N: NAME of each name in quotes outside the home."""
-    takes, found = taking([*modules().values(), *trees.values()]), []
+    takes, found = dict(taken()), []
+    for name, places in taking(trees.values()).items():
+        takes[name] = takes.get(name, set()) | places
     for name, tree in trees.items():
         seen = Names(takes)
         if name != HOME:
