@@ -9,6 +9,7 @@ import subprocess
 import sys
 from collections import Counter
 from contextlib import ExitStack, chdir, redirect_stderr, redirect_stdout
+from functools import cache
 from pathlib import Path
 from unittest.mock import patch
 
@@ -16,6 +17,7 @@ import hypothesis
 import one_thread  # noqa: F401
 import pytest
 import samples
+import typer.main
 from charged_runs import exported
 from fabricmark.base import paths
 from fabricmark.systems import calibration
@@ -34,6 +36,9 @@ hypothesis.settings.register_profile(
     database=None,
 )
 hypothesis.settings.load_profile("any machine")
+
+# A start of the command makes all commands once; half the time of most calls in this process would go there.
+typer.main.get_command = cache(typer.main.get_command)
 
 HERE = Path(__file__).parent
 os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place
