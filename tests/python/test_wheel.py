@@ -6,7 +6,7 @@ import sys
 import zipfile
 
 import pytest
-from conftest import DESCRIBE, REPOSITORY
+from conftest import DESCRIBE, REPOSITORY, run_in_process
 
 pytestmark = pytest.mark.programs
 PREDICTIONS = {
@@ -69,7 +69,9 @@ def test_what_is_in_it(wheel):
 
 @pytest.mark.parametrize("words", PREDICTIONS.values(), ids=PREDICTIONS)
 def test_it_predicts_what_the_clone_predicts(run, tmp_path, words):
-    ours, theirs = command(REPOSITORY / "python", tmp_path, *words), run(*words)
+    theirs = run(*words)
+    own = {"PATH": os.environ["PATH"], "HOME": str(tmp_path), "PYTHONPATH": str(REPOSITORY / "python")}
+    ours = run_in_process(words, own, tmp_path, tmp_path)
     assert (theirs.returncode, theirs.stdout, theirs.stderr) == (ours.returncode, ours.stdout, ours.stderr)
     assert theirs.stdout or "; " in theirs.stderr
 
