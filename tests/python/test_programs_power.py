@@ -12,8 +12,10 @@ WATTS = 50
 WRAP_JOULES = 1000
 METER = REPOSITORY / "build" / "release" / "tests" / "unit" / "libsteady_meter.so"
 SMALL = ("--size", "4096", "--repetitions", "2")
-# Repetitions of some 10 ms: ten times as long as the counter takes for a new value.
-LONG = ("--size", "4194304", "--min-time", "1.5")
+# Repetitions of 13 ms alone on two cores: more than ten times as long as the counter takes for a new value.
+LONG = ("--size", "6291456", "--min-time", "1.5")
+# Several intervals of a command, which no counter has to keep up with.
+TIMED = ("--size", "65536", "--min-time", "0.7")
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +107,7 @@ def test_the_source_asked_for_is_not_there(stream):
 
 
 def test_a_command(stream):
-    done = stream.valid(*LONG, "--power-command", "echo 42.5", "--power-interval", "50")
+    done = stream.valid(*TIMED, "--power-command", "echo 42.5", "--power-interval", "50")
     (entry,) = done.document["energy"]
     assert (entry["domain"], entry["source"]) == ("command", "command")
     assert entry["watts"] == pytest.approx(42.5, rel=1e-9)
@@ -124,7 +126,7 @@ def test_a_command_is_run_at_the_interval(stream, tmp_path):
     script = tmp_path / "my watts.sh"
     script.write_text(f"#!/bin/sh\necho >>'{log}'\necho 10\n")
     script.chmod(0o755)
-    done = stream.valid(*LONG, "--power-command", f"'{script}'", "--power-interval", "250")
+    done = stream.valid(*TIMED, "--power-command", f"'{script}'", "--power-interval", "250")
     (entry,) = done.document["energy"]
     runs = len(log.read_text().splitlines())
     # One to see that it works, one at each end, and no more between them than fit: it runs on in the pauses.
