@@ -7,15 +7,14 @@ and writes the differences to docs/emulation.md. Run it again when kernels, mode
 from __future__ import annotations
 
 import json
-import subprocess
 import tempfile
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import chain
 from math import isqrt
 from pathlib import Path
 
-from fabricmark import models, results, systems
+import doc_pages
+from fabricmark import models, systems
 from fabricmark.base import paths
 from fabricmark.base.terminal import percent
 from fabricmark.models import _published
@@ -26,9 +25,8 @@ from fabricmark.results.published import PublishedValue
 from fabricmark.systems import export
 from fabricmark.validate import metrics, tables
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-PICTURE, PAGE = DOCS / "clock_sweep.svg", DOCS / "emulation.md"
-MARK, END = "<!-- differences: written by tools/clock_sweep.py -->", "<!-- end -->"
+PICTURE, PAGE = doc_pages.DOCS / "clock_sweep.svg", doc_pages.DOCS / "emulation.md"
+MARK = "<!-- differences: written by tools/clock_sweep.py -->"
 TITLE = "Direct channels: published, closed form and clock"
 CHANNELS = "channels"
 COUNTS = (1, 2, 4, 9, 16, 25, 36, 64)  # as many as the system has; on a grid its squares
@@ -86,18 +84,14 @@ def closed_form(sweep: Sweep) -> list[points.Point]:
 
 def clock(sweep: Sweep, point: points.Point, folder: Path) -> float:
     """The headline metric of a run on emulated boards that computes nothing."""
-    file, result = folder / f"{sweep.system}.json", folder / "result.json"
+    file = folder / f"{sweep.system}.json"
     file.write_text(export.text(sweep.system, "fitted"))
     words = ["--transport", CHANNELS, "--timing-only", "--system", file, "--ranks", point.devices]
-    words += ["--repetitions", 1, "--warmup", 0, "--json", result]
+    words += ["--repetitions", 1, "--warmup", 0]
     words += [word for name, value in point.sizes.items() for word in (f"--{name.replace('_', '-')}", value)]
-    command = [str(word) for word in (paths.program(sweep.benchmark), *words)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_OUT, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
     name, axes = models.traits(sweep.benchmark).headline
     wanted = ("modelled", name, dict(axes), point.headline.unit)
-    measurements = results.load(result).document["measurements"]
+    measurements = doc_pages.result_of(sweep.benchmark, *words, seconds=TIME_OUT)["measurements"]
     (best,) = (m["best"] for m in measurements if (m["kind"], m["name"], m["axes"], m["unit"]) == wanted)
     return best
 
@@ -170,14 +164,14 @@ def largest(found: dict[Sweep, Found], one: str, other: str) -> tuple[float, str
 
 def differences(found: dict[Sweep, Found]) -> str:
     """The table of the page: who is off by how much at most, and where."""
-    rows = [["", *PAIRS.values()], ["---"] * (1 + len(PAIRS))]
+    rows = []
     for benchmark in benchmarks(found):
         mine = of_benchmark(found, benchmark)
         shares = (largest(mine, *pair) for pair in PAIRS)
         rows.append(
             [benchmark, *(f"{percent(share, digits=DIGITS - 2)} ({where})" for share, where in shares)]
         )
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return doc_pages.table(["", *PAIRS.values()], rows)
 
 
 def draw(axes, benchmark: str, found: dict[Sweep, Found]) -> None:
@@ -201,22 +195,17 @@ def draw(axes, benchmark: str, found: dict[Sweep, Found]) -> None:
     axes.yaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
     axes.yaxis.set_major_formatter(StrMethodFormatter("{x:.0f}"))
     axes.minorticks_off()
-    axes.grid(True, color="#e2e2e2", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
+    doc_pages.open_axes(axes)
     axes.legend(frameon=False, fontsize=8, loc="upper left")
 
 
 def svg(found: dict[Sweep, Found]) -> bytes:
-    """The picture; the same bytes each time."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    """The picture."""
     from matplotlib.lines import Line2D
 
-    style = {"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": "clock"}
-    with rc_context(style):
-        panels = benchmarks(found)
-        figure = Figure(figsize=(11.5, 4.4), layout="constrained")
-        for axes, benchmark in zip(figure.subplots(1, len(panels)), panels, strict=True):
+    def panels(figure) -> None:
+        names = benchmarks(found)
+        for axes, benchmark in zip(figure.subplots(1, len(names)), names, strict=True):
             draw(axes, benchmark, of_benchmark(found, benchmark))
         handles = [
             Line2D([], [], linestyle="", marker="o", color=GREY, label="measured, published", **RING),
@@ -224,17 +213,13 @@ def svg(found: dict[Sweep, Found]) -> bytes:
             Line2D([], [], linestyle="", marker="x", color=GREY, markersize=5, label="modelled, clock"),
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
-    return buffer.getvalue()
+
+    return doc_pages.svg(TITLE, (11.5, 4.4), panels, salt="clock")
 
 
 def page(text: str, found: dict[Sweep, Found]) -> str:
     """The page with the differences between their marks."""
-    before, mark, after = text.partition(MARK)
-    if not mark or END not in after:
-        raise SystemExit(f"{PAGE.name} has no lines {MARK} and {END}")
-    return f"{before}{MARK}\n{differences(found)}\n{END}{after.partition(END)[2]}"
+    return doc_pages.between(text, MARK, differences(found))
 
 
 def main() -> None:

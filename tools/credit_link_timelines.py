@@ -9,13 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from io import BytesIO
-from pathlib import Path
 
+import doc_pages
 from fabricmark.base import kernels, paths
 from fabricmark.report.plots import GREY, PALETTE
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "credit_link_timelines.svg"
+PICTURE = doc_pages.DOCS / "credit_link_timelines.svg"
 TITLE = "A credit link, cycle by cycle"
 # Mondigo 2020, section 2.3.2: of Figs. 2.2 and 2.3; the receive buffer by eq. 2.4. The others: section 2.3.3.
 WIDE = {"packet": 128, "update": 128, "latency": 128, "receive": 648, "timeout": 64}
@@ -77,22 +76,17 @@ def _draw(axes, panel: Panel, shown: Mapping) -> None:
 
 def svg(found: list[Mapping]) -> bytes:
     """The picture, the same for the same timelines."""
-    import matplotlib as mpl
-    from matplotlib.figure import Figure
 
-    style = {"font.size": 8, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": "credit link"}
-    style |= {"path.simplify_threshold": 1.0, "lines.linewidth": 1.0}
-    with mpl.rc_context(style):
-        figure = Figure(figsize=(9, 12.5), layout="constrained")
+    def draw(figure) -> None:
         rows = figure.subplots(len(PANELS), 1, sharex=True)
         for axes, panel, shown in zip(rows, PANELS, found, strict=True):
             _draw(axes, panel, shown)
         rows[-1].set_xlabel("cycle of the link's clock")
         handles, labels = rows[0].get_legend_handles_labels()
         figure.legend(handles, labels, loc="outside upper center", ncols=2, frameon=False)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
-    return buffer.getvalue()
+
+    style = {"font.size": 8, "path.simplify_threshold": 1.0, "lines.linewidth": 1.0}
+    return doc_pages.svg(TITLE, (9, 12.5), draw, salt="credit link", style=style)
 
 
 def main() -> None:

@@ -6,11 +6,11 @@
 from __future__ import annotations
 
 import sys
-from io import BytesIO
 from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "tests" / "python"))
 
+import doc_pages
 import numpy as np
 from fabricmark.base import paths
 from fabricmark.base.terminal import percent
@@ -18,7 +18,7 @@ from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
 from published_hpl import NAMES, described, runs
 
-PICTURE = Path(__file__).resolve().parents[1] / "docs" / "hpl_model.svg"
+PICTURE = doc_pages.DOCS / "hpl_model.svg"
 TITLE = "HPL: model and published runs"
 SMALLEST_BLOCKS, LARGEST_SIZE = 2, 31744
 BAND = 0.10  # beside the diagonal
@@ -44,37 +44,31 @@ def draw_both(axes, name: str, number: int, figures) -> None:
     axes.plot(measured, modelled, MARKERS[number], color=PALETTE[number], markersize=4, alpha=0.8)
 
 
-def svg() -> bytes:
-    """The picture; the same bytes each time."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+def draw(figure) -> None:
+    sizes, both = figure.subplots(1, 2)
+    for number, (name, figures) in enumerate(runs().items()):
+        draw_sizes(sizes, name, number, figures)
+        draw_both(both, name, number, figures)
+    ends = np.array([15, 2e4])
+    both.plot(ends, ends, "-", color=GREY, linewidth=1)
+    for side in (1 - BAND, 1 + BAND):
+        both.plot(ends, side * ends, ":", color=GREY, linewidth=1)
+    sizes.set(
+        xlabel="matrix width n",
+        ylabel="LU [GFLOP/s]",
+        title="one device: measured points, modelled lines",
+    )
+    title = f"all 77 runs on 1, 4 and 16 devices (dotted: {percent(BAND)} off)"
+    both.set(xlabel="measured [GFLOP/s]", ylabel="modelled [GFLOP/s]", title=title)
+    both.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
+    for axes in (sizes, both):
+        doc_pages.open_axes(axes)
+    figure.legend(loc="outside lower center", ncols=len(NAMES), frameon=False)
 
-    style = {"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": "hpl"}
-    with rc_context(style):
-        figure = Figure(figsize=(10, 4.4), layout="constrained")
-        sizes, both = figure.subplots(1, 2)
-        for number, (name, figures) in enumerate(runs().items()):
-            draw_sizes(sizes, name, number, figures)
-            draw_both(both, name, number, figures)
-        ends = np.array([15, 2e4])
-        both.plot(ends, ends, "-", color=GREY, linewidth=1)
-        for side in (1 - BAND, 1 + BAND):
-            both.plot(ends, side * ends, ":", color=GREY, linewidth=1)
-        sizes.set(
-            xlabel="matrix width n",
-            ylabel="LU [GFLOP/s]",
-            title="one device: measured points, modelled lines",
-        )
-        title = f"all 77 runs on 1, 4 and 16 devices (dotted: {percent(BAND)} off)"
-        both.set(xlabel="measured [GFLOP/s]", ylabel="modelled [GFLOP/s]", title=title)
-        both.set(xscale="log", yscale="log", xlim=ends, ylim=ends)
-        for axes in (sizes, both):
-            axes.grid(True, color="#e2e2e2", linewidth=0.6)
-            axes.spines[["top", "right"]].set_visible(False)
-        figure.legend(loc="outside lower center", ncols=len(NAMES), frameon=False)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
-    return buffer.getvalue()
+
+def svg() -> bytes:
+    """The picture."""
+    return doc_pages.svg(TITLE, (10, 4.4), draw, salt="hpl")
 
 
 if __name__ == "__main__":

@@ -7,14 +7,13 @@ differences to docs/shallow_water_device.md. Run it again when kernels, models o
 
 from __future__ import annotations
 
-import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from pathlib import Path
 
-from fabricmark import models, results, systems
+import doc_pages
+from fabricmark import models, systems
 from fabricmark.base import paths
 from fabricmark.base.terminal import percent
 from fabricmark.models._mesh_parts import Part, parts_of
@@ -23,9 +22,8 @@ from fabricmark.report.plots import GREY, PALETTE
 from fabricmark.results import partitions
 from fabricmark.systems import export
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
-PICTURE, PAGE = DOCS / "shallow_water_scaling.svg", DOCS / "shallow_water_device.md"
-MARK, END = "<!-- differences: written by tools/shallow_water_scaling.py -->", "<!-- end -->"
+PICTURE, PAGE = doc_pages.DOCS / "shallow_water_scaling.svg", doc_pages.DOCS / "shallow_water_device.md"
+MARK = "<!-- differences: written by tools/shallow_water_scaling.py -->"
 TITLE = "Shallow water on emulated boards: closed form and clock"
 NAME, SYSTEM, BOARD = "shallow_water", "noctua2", "u280_hbm"
 WAYS = {"host": "PCI Express and MPI", "accl-udp": "ACCL, UDP", "accl-tcp": "ACCL, TCP"}
@@ -70,22 +68,9 @@ class Design:
 
     def clock(self, run: Run) -> float:
         """The same of a run on emulated boards that computes nothing."""
-        result = self.file.with_name("result.json")
-        words = [
-            "--transport",
-            self.transport,
-            "--variant",
-            "dataflow",
-            "--timing-only",
-            "--system",
-            self.file,
-        ]
-        words += ["--ranks", run.devices, "--mesh", run.mesh, "--steps", STEPS, "--json", result]
-        command = [str(word) for word in (paths.program(NAME), *words)]
-        done = subprocess.run(command, capture_output=True, text=True, stdin=subprocess.DEVNULL)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-        measurements = results.load(result).document["measurements"]
+        words = ["--transport", self.transport, "--variant", "dataflow", "--timing-only"]
+        words += ["--system", self.file, "--ranks", run.devices, "--mesh", run.mesh, "--steps", STEPS]
+        measurements = doc_pages.result_of(NAME, *words)["measurements"]
         (best,) = (one["best"] for one in measurements if one["name"] == "step_cycles")
         return best / self.way.hz
 
@@ -145,11 +130,11 @@ def off(found: Sequence[Point]) -> str:
 
 
 def differences(found: Sequence[Point]) -> str:
-    rows = [["", "printed partitions", "own partitions of a bay"], ["---"] * 3]
+    rows = []
     for transport, name in WAYS.items():
         mine = [one for one in found if one.run.transport == transport]
         rows.append([name, *(off([one for one in mine if one.run.is_own == own]) for own in (False, True))])
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return doc_pages.table(["", "printed partitions", "own partitions of a bay"], rows)
 
 
 def draw_lines(axes, found: Sequence[Point], colour: str, label: str, numbers: bool) -> None:
@@ -169,14 +154,10 @@ def draw_lines(axes, found: Sequence[Point], colour: str, label: str, numbers: b
 
 
 def svg(found: Sequence[Point]) -> bytes:
-    """The picture; the same bytes each time."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    """The picture."""
     from matplotlib.lines import Line2D
 
-    style = {"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": "scaling"}
-    with rc_context(style):
-        figure = Figure(figsize=(11.5, 4.6), layout="constrained")
+    def draw(figure) -> None:
         weak, strong = figure.subplots(1, 2)
         for number, (transport, name) in enumerate(WAYS.items()):
             mine = [one for one in found if (one.run.transport, one.run.scaling) == (transport, WEAK)]
@@ -189,8 +170,7 @@ def svg(found: Sequence[Point]) -> bytes:
         for axes in (weak, strong):
             axes.set(xlabel="devices", ylabel="elements a second [1e6]")
             axes.set_ylim(bottom=0)
-            axes.grid(True, color="#e2e2e2", linewidth=0.6)
-            axes.spines[["top", "right"]].set_visible(False)
+            doc_pages.open_axes(axes)
             axes.legend(frameon=False, fontsize=8, loc="upper left")
         handles = [
             Line2D([], [], linewidth=1, color=GREY, label="closed form, printed partitions"),
@@ -199,17 +179,13 @@ def svg(found: Sequence[Point]) -> bytes:
             Line2D([], [], linestyle="", marker="+", color=GREY, markersize=5, label="clock"),
         ]
         figure.legend(handles=handles, loc="outside lower center", ncols=len(handles), frameon=False)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
-    return buffer.getvalue()
+
+    return doc_pages.svg(TITLE, (11.5, 4.6), draw, salt="scaling")
 
 
 def page(text: str, found: Sequence[Point]) -> str:
     """The page with the differences between their marks."""
-    before, mark, after = text.partition(MARK)
-    if not mark or END not in after:
-        raise SystemExit(f"{PAGE.name} has no lines {MARK} and {END}")
-    return f"{before}{MARK}\n{differences(found)}\n{END}{after.partition(END)[2]}"
+    return doc_pages.between(text, MARK, differences(found))
 
 
 def main() -> None:

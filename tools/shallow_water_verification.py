@@ -9,23 +9,22 @@ from __future__ import annotations
 
 import argparse
 import csv
-import json
 import re
 import subprocess
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
-from io import BytesIO
 from itertools import pairwise
 from math import log2, sqrt
 from pathlib import Path
 
+import doc_pages
+from doc_pages import DOCS
 from fabricmark.base import paths
 from fabricmark.report.plots import GREY, PALETTE
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
 NAME = "shallow_water_verification"
-MARK, END = "<!-- written by tools/shallow_water_verification.py -->", "<!-- end -->"
+MARK = "<!-- written by tools/shallow_water_verification.py -->"
 TIDES_MARK = "<!-- tides: written by tools/shallow_water_verification.py -->"
 HOURS = 96
 DOUBLE = ("--data-type", "double")
@@ -64,12 +63,7 @@ CASES = (
 
 def run(*words: str) -> dict:
     """The result of fm_shallow_water, which has to be valid."""
-    with tempfile.NamedTemporaryFile(suffix=".json") as file:
-        command = [str(paths.program("shallow_water")), *words, "--warmup", "0", "--json", file.name]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode != 0:
-            raise SystemExit(f"{' '.join(command)}: {done.stderr or done.stdout}")
-        return json.loads(Path(file.name).read_text(encoding="utf-8"))
+    return doc_pages.result_of("shallow_water", *words, "--warmup", "0")
 
 
 def errors(case: Case) -> list[float]:
@@ -90,16 +84,14 @@ def rates(values: Sequence[float]) -> list[float]:
 
 
 def table(found: dict[Case, list[float]]) -> str:
-    lines = ["| case | order | cells | relative error | rate | expected |", "|---|---|---|---|---|---|"]
+    rows = []
     for case, values in found.items():
         cells = ", ".join(case.mesh.format(n) for n in case.cells)
         shown = ", ".join(f"{value:.3g}" for value in values)
         rate = ", ".join(f"{value:.2f}" for value in rates(values))
         kind = "depth, L1" if case.metric else "elevation, L2"
-        lines.append(
-            f"| {case.title} | p{case.order} | {cells} | {shown} ({kind}) | {rate} | {case.expected} |"
-        )
-    return "\n".join(lines)
+        rows.append([case.title, f"p{case.order}", cells, f"{shown} ({kind})", rate, case.expected])
+    return doc_pages.table(["case", "order", "cells", "relative error", "rate", "expected"], rows)
 
 
 def curves(folder: Path) -> dict[int, list[tuple[float, float]]]:
@@ -139,26 +131,14 @@ def tides(mesh: Path, folder: Path) -> dict[tuple[int, int], dict]:
 
 
 def tides_table(found: dict[tuple[int, int], dict]) -> str:
-    lines = ["| order | refined | RMS to the next, hours 84 to 96 [mm] | rate |", "|---|---|---|---|"]
+    rows = []
     for order in (0, 1):
         times = sorted(k for o, k in found if o == order)
         steps = [difference(found[order, a], found[order, b]) for a, b in pairwise(times)]
         for i, (k, step) in enumerate(zip(times, steps, strict=False)):
             rate = f"{log2(steps[i - 1] / step):.2f}" if i else ""
-            lines.append(f"| p{order} | {k} to {2 * k} | {1e3 * step:.2f} | {rate} |")
-    return "\n".join(lines)
-
-
-def picture(draw, size: tuple[float, float]) -> bytes:
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
-    with rc_context({"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": NAME}):
-        figure = Figure(figsize=size, layout="constrained")
-        draw(figure)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": NAME})
-    return buffer.getvalue()
+            rows.append([f"p{order}", f"{k} to {2 * k}", f"{1e3 * step:.2f}", rate])
+    return doc_pages.table(["order", "refined", "RMS to the next, hours 84 to 96 [mm]", "rate"], rows)
 
 
 def draw_errors(found: dict[Case, list[float]]):
@@ -206,27 +186,21 @@ def draw_tides(found: dict[tuple[int, int], dict]):
     return draw
 
 
-def between(text: str, mark: str, content: str) -> str:
-    """The text with this between a mark and the end behind it."""
-    before, found, after = text.partition(mark)
-    if not found or END not in after:
-        raise SystemExit(f"{NAME}.md has no lines {mark} and {END}")
-    return f"{before}{mark}\n{content}\n{END}{after.partition(END)[2]}"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--mesh", type=Path, help="an ADCIRC grid with tides (fort.14)")
     mesh = parser.parse_args().mesh
     page = DOCS / f"{NAME}.md"
     found = {case: errors(case) for case in CASES}
-    text = between(page.read_text(encoding="utf-8"), MARK, table(found))
-    paths.write_atomically(DOCS / f"{NAME}.svg", picture(draw_errors(found), (12.5, 3.4)))
+    text = doc_pages.between(page.read_text(encoding="utf-8"), MARK, table(found))
+    paths.write_atomically(DOCS / f"{NAME}.svg", doc_pages.svg(NAME, (12.5, 3.4), draw_errors(found)))
     if mesh is not None:
         with tempfile.TemporaryDirectory() as folder:
             by = tides(mesh, Path(folder))
-        text = between(text, TIDES_MARK, tides_table(by))
-        paths.write_atomically(DOCS / "shallow_water_tides.svg", picture(draw_tides(by), (9, 5.5)))
+        text = doc_pages.between(text, TIDES_MARK, tides_table(by))
+        paths.write_atomically(
+            DOCS / "shallow_water_tides.svg", doc_pages.svg(NAME, (9, 5.5), draw_tides(by))
+        )
     paths.write_atomically(page, text)
     print(table(found))
 

@@ -7,14 +7,13 @@ Mondigo 2020, a pass each, for tools/stream_figures.py. Run it again when kernel
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass, fields
 from pathlib import Path
 
-from fabricmark import results
+import doc_pages
 from fabricmark.base import cells, paths
 from fabricmark.results import published
 from fabricmark.systems import export
@@ -108,7 +107,7 @@ def runs() -> list[Run]:
 
 def rate(run: Run, folder: Path) -> float:
     """Cell steps a second, without the host's start of the pass."""
-    file, result = folder / "system.json", folder / "result.json"
+    file = folder / "system.json"
     document = json.loads(export.text(run.system, run.profile))
     kinds = document["topology"]
     kinds[0]["most_devices"] = max(run.boards, kinds[0]["most_devices"])
@@ -118,13 +117,8 @@ def rate(run: Run, folder: Path) -> float:
     words += ["--columns", run.columns, "--rows", run.rows, "--repetitions", 1, "--warmup", 0]
     if run.ratio != PLAIN:
         words += ["--compression", "1d", "--compression-ratio", run.ratio]
-    program = paths.program(run.bitstream.partition("_")[0])
-    command = [str(word) for word in (program, *words, "--json", result)]
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_OUT, stdin=subprocess.DEVNULL)
-    if done.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {done.stderr.strip()}")
-    measured = results.load(result).document["measurements"]
-    [best] = [one["best"] for one in measured if one["name"] == "cell_steps"]
+    result = doc_pages.result_of(run.bitstream.partition("_")[0], *words, seconds=TIME_OUT)
+    [best] = [one["best"] for one in result["measurements"] if one["name"] == "cell_steps"]
     start = document["devices"][0]["values"].get("launch_seconds", {"value": 0})["value"]
     work = run.cells * run.steps
     return work / (work / (best * 1e6) - start)

@@ -10,14 +10,13 @@ rtl/resources.toml (rtl/tests/run.py --only resources --full --write) change:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from io import BytesIO
 from pathlib import Path
 
+import doc_pages
 import stream_series as series
 from fabricmark.base import paths
 from fabricmark.report.plots import GREY, PALETTE
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
 STYLES = {
     series.MODEL: {"linestyle": "-", "linewidth": 1},
     series.OTHER: {"linestyle": "--", "linewidth": 1},
@@ -34,7 +33,7 @@ HIGH, WIDE = 3.4, 7.2  # inches of a picture of one row
 
 
 def picture(figure: str) -> Path:
-    return DOCS / f"stream_{figure.replace('.', '_')}.svg"
+    return doc_pages.DOCS / f"stream_{figure.replace('.', '_')}.svg"
 
 
 def _is_short(panel: series.Panel) -> bool:
@@ -92,26 +91,20 @@ def _handles(panels: Sequence[series.Panel]) -> list:
 
 
 def svg(figure: str) -> bytes:
-    """The picture; the same bytes each time."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
-
+    """The picture."""
     panels = series.FIGURES[figure]()
-    style = {"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": figure}
-    with rc_context(style):
-        columns = 1 if len(panels) == 1 else 2
-        rows = -(-len(panels) // columns)
-        drawn = Figure(figsize=(WIDE, 0.9 + HIGH * rows), layout="constrained")
+    columns = 1 if len(panels) == 1 else 2
+    rows = -(-len(panels) // columns)
+
+    def draw(drawn) -> None:
         every = list(drawn.subplots(rows, columns, squeeze=False).flat)
         for axes, panel in zip(every, panels, strict=False):
             _draw(axes, panel)
         for axes in every[len(panels) :]:
             axes.set_axis_off()
         drawn.legend(handles=_handles(panels), loc="outside lower center", ncols=2, frameon=False)
-        buffer = BytesIO()
-        title = f"Mondigo 2020, Fig. {figure}"
-        drawn.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": title})
-    return buffer.getvalue()
+
+    return doc_pages.svg(f"Mondigo 2020, Fig. {figure}", (WIDE, 0.9 + HIGH * rows), draw, salt=figure)
 
 
 def main() -> None:

@@ -7,10 +7,10 @@ residuals of data/validation. Run it again when models, systems or rows change:
 from __future__ import annotations
 
 from functools import lru_cache
-from io import BytesIO
-from pathlib import Path
 
+import doc_pages
 import numpy as np
+from doc_pages import DOCS, table
 from fabricmark import validate
 from fabricmark.base import paths
 from fabricmark.base.terminal import percent
@@ -31,9 +31,7 @@ from fabricmark.validate import (
 from fabricmark.validate.distribution import OVER_HOST
 from fabricmark.validate.metrics import FACTORS
 
-DOCS = Path(__file__).resolve().parents[1] / "docs"
 PICTURE, PAGE = DOCS / "validation.svg", DOCS / "validation.md"
-END = "<!-- end -->"
 TITLE = "Predicted against measured, all published rows"
 BAND = 0.15  # beside the diagonal: what 90 % of the rows must keep
 HOST_BAND = 0.30
@@ -92,24 +90,18 @@ def draw(axes, title: str, members) -> None:
     about = f"{errors.rows} rows: median {median}, 90 % below {p90}"
     axes.set(xscale="log", yscale="log", xlim=line, ylim=line, title=f"{title}\n{about}")
     axes.set(xlabel=f"measured [{unit}]", ylabel=f"predicted [{unit}]")
-    axes.grid(True, color="#e2e2e2", linewidth=0.6)
-    axes.spines[["top", "right"]].set_visible(False)
+    doc_pages.open_axes(axes)
     axes.legend(frameon=False, fontsize=7, loc="upper left")
 
 
 def svg(found) -> bytes:
-    """The picture; the same bytes each time."""
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
+    """The picture."""
 
-    style = {"font.size": 9, "axes.axisbelow": True, "svg.fonttype": "none", "svg.hashsalt": "validation"}
-    with rc_context(style):
-        figure = Figure(figsize=(10, 9), layout="constrained")
+    def draw_panels(figure) -> None:
         for axes, (title, members) in zip(figure.subplots(2, 2).flat, panels(found).items(), strict=True):
             draw(axes, title, members)
-        buffer = BytesIO()
-        figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None, "Title": TITLE})
-    return buffer.getvalue()
+
+    return doc_pages.svg(TITLE, (10, 9), draw_panels, salt="validation")
 
 
 def percents(errors: validate.Spread) -> list[str]:
@@ -117,11 +109,6 @@ def percents(errors: validate.Spread) -> list[str]:
         str(errors.rows),
         *(percent(part, digits=1) for part in (errors.median, errors.p90, errors.largest)),
     ]
-
-
-def table(head: list[str], rows: list[list[str]]) -> str:
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
 
 
 def errors_table(found) -> str:
@@ -257,11 +244,7 @@ def split_lines(name: str, found) -> list[list[str]]:
 def page(text: str, tables: dict[str, str]) -> str:
     """The page with the tables between their marks."""
     for name, content in tables.items():
-        mark = f"<!-- {name}: written by tools/validation.py -->"
-        before, found, after = text.partition(mark)
-        if not found:
-            raise SystemExit(f"docs/validation.md has no line {mark}")
-        text = f"{before}{mark}\n{content}\n{END}{after.partition(END)[2]}"
+        text = doc_pages.between(text, f"<!-- {name}: written by tools/validation.py -->", content)
     return text
 
 

@@ -10,6 +10,7 @@ from conftest import REPOSITORY
 
 sys.path.insert(0, str(REPOSITORY / "tools"))
 import clock_sweep
+import doc_pages
 
 AGAIN = "draw it again: .venv/bin/python tools/clock_sweep.py"
 B_EFF = clock_sweep.Sweep("b_eff", "noctua1")
@@ -42,7 +43,7 @@ def test_picture_and_table_are_of_these_programs():
 def test_the_page_shows_the_picture_and_its_table():
     page = clock_sweep.PAGE.read_text(encoding="utf-8")
     assert f"]({clock_sweep.PICTURE.name})" in page and clock_sweep.PICTURE.exists()
-    lines = page.partition(clock_sweep.MARK)[2].partition(clock_sweep.END)[0].strip().splitlines()
+    lines = page.partition(clock_sweep.MARK)[2].partition(doc_pages.END)[0].strip().splitlines()
     assert [line.split(" | ")[0] for line in lines[2:]] == ["| b_eff", "| hpl", "| ptrans"]
     assert all(line.count(" %") == 3 for line in lines[2:])
     with pytest.raises(SystemExit, match="has no lines"):
