@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
-from fabricmark import __version__, systems
+from fabricmark import __version__
 from fabricmark.base import choices, kernels, micro, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
@@ -47,7 +47,7 @@ from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import CALIBRATE, predict
 from fabricmark.report import outputs, run_tables
 from fabricmark.simulate.command import simulate
-from fabricmark.systems import calibration, choice
+from fabricmark.systems import calibration, choice, option_types
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
 
@@ -207,18 +207,10 @@ def run_command(
     launcher: Annotated[str | None, LAUNCHER] = None,
     platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
     device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=choices.completed(systems.names),
-            help="Banks and bitstreams of this system: a name of `fabricmark systems list`, or a file.",
-        ),
-    ] = None,
-    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
-    bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
-    ] = None,
-    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
+    system: Annotated[str | None, option_types.system("Banks and bitstreams of this system")] = None,
+    board: option_types.Board = None,
+    bitstream_id: option_types.BitstreamId = None,
+    transport: option_types.Transport = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
 ) -> None:

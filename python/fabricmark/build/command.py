@@ -5,18 +5,20 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import systems
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, vitis
 from fabricmark.build import steps as builds
 from fabricmark.build.design import Design, resolve
-from fabricmark.systems import choice
+from fabricmark.systems import option_types
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
 OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
 OF_KINDS = {"host": aoc.TOOL}
+Settings = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
+]
 
 
 def build(
@@ -24,22 +26,12 @@ def build(
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for each call of the tool.")
     ] = None,
-    system: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=choices.completed(systems.names),
-            help="Memory and parameters of this system: a name of `fabricmark systems list`, or a file.",
-        ),
-    ] = None,
-    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
-    bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
-    ] = None,
-    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
+    system: Annotated[str | None, option_types.system("Memory and parameters of this system")] = None,
+    board: option_types.Board = None,
+    bitstream_id: option_types.BitstreamId = None,
+    transport: option_types.Transport = None,
     variant: Annotated[str, typer.Option(help="Kind of kernel (default: the bitstream's, else base).")] = "",
-    given: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
-    ] = None,
+    given: Settings = None,
     tool: Annotated[
         str | None, choices.one_of(list(TOOLS), "Whose compiler (default: that of the system's board).")
     ] = None,

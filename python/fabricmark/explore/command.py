@@ -29,7 +29,7 @@ from fabricmark.explore.cascades import Problem
 from fabricmark.predict import options
 from fabricmark.predict.command import CALIBRATE
 from fabricmark.predict.picture import check_picture
-from fabricmark.systems import choice
+from fabricmark.systems import choice, option_types
 
 RESOURCES = "resources"
 CONFIRMED = 3  # of the best designs
@@ -49,13 +49,7 @@ HELP = {
 
 def explore(
     name: Annotated[str, choices.benchmark(HELP["name"], RESOURCES)],
-    system: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=choices.completed(systems.names),
-            help="A name of `fabricmark systems list`, or a file; of stencils several with commas.",
-        ),
-    ] = None,
+    system: Annotated[str | None, option_types.system(more="; of stencils several with commas")] = None,
     grid: Annotated[str | None, typer.Option(metavar="CxR", help=HELP["grid"])] = None,
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of time.")] = None,
     devices: Annotated[str | None, typer.Option(help=HELP["devices"])] = None,
@@ -63,12 +57,10 @@ def explore(
     budget: Annotated[list[str] | None, typer.Option(help=HELP["budget"])] = None,
     by: Annotated[str, choices.one_of(stencils.BY, HELP["by"])] = stencils.TIME,
     top: Annotated[int, typer.Option(min=1, help="How many designs are shown.")] = 10,
-    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
-    bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
-    ] = None,
-    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
-    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    board: option_types.Board = None,
+    bitstream_id: option_types.BitstreamId = None,
+    transport: option_types.Transport = None,
+    profile: option_types.Profile = "fitted",
     beyond: Annotated[bool, typer.Option("--beyond", help=HELP["beyond"])] = False,
     confirmed: Annotated[bool, typer.Option("--confirm", help=HELP["confirm"])] = False,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,

@@ -9,14 +9,13 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import systems
 from fabricmark.base import choices, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build.command import settings
+from fabricmark.build.command import Settings, settings
 from fabricmark.build.design import Design, resolve
 from fabricmark.inspect import chips, view
 from fabricmark.inspect.inspection import Kernel, inspect_file
-from fabricmark.systems import choice, export, files
+from fabricmark.systems import choice, export, files, option_types
 
 FORMAT = "fabricmark-inspection/1"
 VARIANT = "base"
@@ -25,21 +24,11 @@ COPIES = "REPLICATIONS"  # with it Intel's file has an entry point for each
 
 def inspect(
     name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`.")],
-    system: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=choices.completed(systems.names),
-            help="Board and parameters of this system: a name of `fabricmark systems list`, or a file.",
-        ),
-    ] = None,
-    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
-    bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
-    ] = None,
-    transport: Annotated[str | None, typer.Option(help=choice.HELP["transport"])] = None,
-    given: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
-    ] = None,
+    system: Annotated[str | None, option_types.system("Board and parameters of this system")] = None,
+    board: option_types.Board = None,
+    bitstream_id: option_types.BitstreamId = None,
+    transport: option_types.Transport = None,
+    given: Settings = None,
     vendor: Annotated[
         str | None, choices.one_of(list(chips.VENDORS), "Whose tool (default: the board's, else both).")
     ] = None,

@@ -27,7 +27,7 @@ from fabricmark.predict import (
     view,
 )
 from fabricmark.predict.points import Case
-from fabricmark.systems import choice, files, local_machine
+from fabricmark.systems import choice, files, local_machine, option_types
 from fabricmark.validate.calibrated import HELP as CALIBRATE
 
 BUDGET = "1h"
@@ -119,25 +119,17 @@ def predict(
             credit_link.NAME,
         ),
     ],
-    system: Annotated[
-        str | None,
-        typer.Option(
-            autocompletion=choices.completed(systems.names),
-            help="A name of `fabricmark systems list`, or a file; several with commas between them.",
-        ),
-    ] = None,
+    system: Annotated[str | None, option_types.system(more="; several with commas between them")] = None,
     devices: Annotated[str, typer.Option(help=HELP["devices"])] = "1",
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     sweep: Annotated[list[str] | None, typer.Option(help=HELP["sweep"])] = None,
     mesh: Annotated[str | None, typer.Option(help=HELP["mesh"])] = None,
     transport: Annotated[str | None, typer.Option(help=f"{transports.SOME}; several with commas.")] = None,
-    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
-    bitstream_id: Annotated[
-        str | None, typer.Option(metavar="FILE/NAME", help=choice.HELP["bitstream"])
-    ] = None,
+    board: option_types.Board = None,
+    bitstream_id: option_types.BitstreamId = None,
     program: Annotated[str | None, choices.one_of(list(options.PROGRAMS), HELP["program"])] = None,
     scaling: Annotated[str, choices.one_of(points.SCALING, HELP["scaling"])] = points.WEAK,
-    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    profile: option_types.Profile = "fitted",
     closed_form: Annotated[bool, typer.Option("--closed-form", help=HELP["closed_form"])] = False,
     sensitivity: Annotated[bool, typer.Option(help=HELP["sensitivity"])] = False,
     reach: Annotated[str | None, typer.Option(help=HELP["reach"])] = None,

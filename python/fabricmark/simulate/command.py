@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark import models, systems
+from fabricmark import models
 from fabricmark.base import choices, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
@@ -17,7 +17,7 @@ from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
 from fabricmark.simulate import calls, recorded, replay, simgrid, timelines, view
 from fabricmark.simulate.calls import Found
-from fabricmark.systems import choice
+from fabricmark.systems import option_types
 
 MOST_RANKS = 4096
 HELP = {
@@ -49,14 +49,12 @@ def simulate(
             autocompletion=choices.completed(lambda: [*OPERATIONS, *models.skeletons()]), help=HELP["call"]
         ),
     ],
-    system: Annotated[
-        str, typer.Option(autocompletion=choices.completed(systems.names), help=choice.HELP["system"])
-    ],
+    system: Annotated[str, option_types.system()],
     ranks: Annotated[int | None, typer.Option(min=2, max=MOST_RANKS, help=HELP["ranks"])] = None,
     size: Annotated[str | None, typer.Option("--bytes", help=HELP["bytes"])] = None,
     algorithm: Annotated[str, typer.Option(help=HELP["algorithm"])] = "",
     transport: Annotated[str | None, typer.Option(help=f"{transports.SOME}.")] = None,
-    board: Annotated[str | None, typer.Option(help=choice.HELP["board"])] = None,
+    board: option_types.Board = None,
     topology: Annotated[str | None, typer.Option(help=HELP["topology"])] = None,
     placement: Annotated[str, choices.one_of(list(PLACEMENTS), HELP["placement"])] = PLACEMENTS[0],
     seed: Annotated[int, typer.Option(min=0, max=2**31, help="Of what is drawn.")] = 1,
@@ -69,7 +67,7 @@ def simulate(
     ] = 1,
     beyond: Annotated[bool, typer.Option("--beyond", help="More ranks than the system has devices.")] = False,
     given_words: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
-    profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the system.")] = "fitted",
+    profile: option_types.Profile = "fitted",
     background: Annotated[
         float, typer.Option(min=0, max=0.95, metavar="SHARE", help=HELP["background"])
     ] = 0.0,

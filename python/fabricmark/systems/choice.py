@@ -23,12 +23,6 @@ FPGA = "fpga"
 # What is taken where no transport is named: the fastest that designs were built for.
 PREFERRED = (transports.CHANNELS, transports.HOST, transports.CPU)
 OPTION = "--bitstream-id"
-HELP = {
-    "system": "A name of `fabricmark systems list`, or a file.",
-    "board": "Which of the system's kinds of devices (default: the first that has what is asked for).",
-    "bitstream": "Which bitstream, where the system has several.",
-    "transport": f"The way between devices: {transports.SOME}",
-}
 
 
 @dataclass(frozen=True)
