@@ -10,7 +10,7 @@ import json
 import sys
 import tempfile
 from collections.abc import Iterator, Sequence
-from dataclasses import asdict, astuple, dataclass, fields
+from dataclasses import asdict, astuple, dataclass
 from pathlib import Path
 
 import doc_pages
@@ -56,7 +56,7 @@ class Run:
         return self.cascaded * self.boards
 
 
-KEYS = tuple(one.name for one in fields(Run))
+KEYS = cells.columns(Run)
 COLUMNS = (*KEYS, "cell_steps_per_second")
 
 

@@ -6,7 +6,9 @@ Names of devices, hosts and files come from elsewhere; none may become a formula
 import csv
 import io
 from collections.abc import Iterable, Sequence
+from dataclasses import fields
 from html import escape
+from typing import Any
 
 from fabricmark.base.errors import printable
 
@@ -34,6 +36,11 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+def columns(kind: Any) -> tuple[str, ...]:
+    """The columns of a file with a row for each object of a dataclass: its fields."""
+    return tuple(one.name for one in fields(kind))
 
 
 def as_csv(rows: Iterable[Sequence[object]]) -> str:

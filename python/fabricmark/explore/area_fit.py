@@ -41,7 +41,6 @@ TAKES = {
 NEAR = 0.2  # of logarithms: beyond that a build pulls with its first power alone
 DIGITS = 4
 MEDIAN_BAR, P90_BAR = 0.25, 0.60
-COLUMNS = ("bitstream", "family", "vendor", "part", "resource", "published", "estimate")
 FIT, TEST = "fit", "test"
 
 
@@ -71,6 +70,9 @@ class Row:
     @property
     def error(self) -> float:
         return abs(self.estimate / self.published - 1)
+
+
+COLUMNS = cells.columns(Row)
 
 
 def builds() -> list[Build]:

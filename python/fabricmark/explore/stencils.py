@@ -18,7 +18,7 @@ from fabricmark.explore.front import pareto
 from fabricmark.models._cascade import ALONG_X, ALONG_Y
 from fabricmark.models.machine import Bitstream
 from fabricmark.predict.feasible import NAMES
-from fabricmark.results import published
+from fabricmark.results import figures, published
 from fabricmark.systems import System, choice
 
 TIME, ENERGY, COST = BY = ("time", "energy", "cost")
@@ -26,10 +26,6 @@ PUBLISHED_RATIO = "published"  # of compression: what was measured on the author
 MOST_CASCADED = 64
 ALL_COUNTS = 256  # up to so many boards each number is looked at, beyond them powers of two
 SETTABLE = ("pipelines", "cascaded", "orientation", "compression", "packet", "receive_depth")
-FIGURES = (
-    "id", "section", "system", "board", "program", "transport", "devices", "nodes", "conditions", "metric",
-    "relation", "value", "unit", "kind", "role", "note",
-)  # fmt: skip
 MONDIGO = "mondigo_2020.csv"
 RATIO_COLUMNS = ("benchmark", "flow", "predictor", "pipelines", "ratio", "kind")
 
@@ -205,7 +201,7 @@ def ratios_of(benchmark: str, board: str) -> dict[tuple[str, int], float]:
     """Ratios of compression by predictor and pipelines: those that were published of a benchmark on a board,
     and those that this project's codec reaches."""
     found = {}
-    for _, row in published.rows(published.folder() / MONDIGO, FIGURES):
+    for _, row in published.rows(published.folder() / MONDIGO, figures.COLUMNS):
         conditions = dict(part.split("=", 1) for part in row["conditions"].split("; ") if "=" in part)
         own = (row["program"], row["board"], row["metric"], row["relation"])
         if own == (benchmark, board, "compression_ratio", "=") and "n" in conditions:

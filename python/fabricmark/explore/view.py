@@ -12,7 +12,7 @@ from fabricmark.explore.confirm import BAR, Confirmed
 from fabricmark.explore.stencils import Answer, Found
 from fabricmark.inspect.chips import VENDORS
 from fabricmark.predict.feasible import NAMES
-from fabricmark.results import published
+from fabricmark.results import figures, published
 
 FORMAT = "fabricmark-exploration/1"
 MODELLED = "modelled"
@@ -125,10 +125,10 @@ def own_kernel(answer: Answer) -> str:
 
 def limits(answer: Answer) -> list[str]:
     """What was published of how many elements fit."""
-    from fabricmark.explore.stencils import FIGURES, MONDIGO
+    from fabricmark.explore.stencils import MONDIGO
 
     found = []
-    for _, row in published.rows(published.folder() / MONDIGO, FIGURES):
+    for _, row in published.rows(published.folder() / MONDIGO, figures.COLUMNS):
         own = (row["program"], row["board"], row["metric"], row["relation"])
         if own == (answer.asked.benchmark, answer.system.board_id, "cascaded", "<="):
             place = dict(part.split("=", 1) for part in row["conditions"].split("; "))

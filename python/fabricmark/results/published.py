@@ -8,16 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import paths, transports
+from fabricmark.base import cells, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 
 HPCC_FPGA = "hpcc_fpga_2021.csv"
 DISSERTATION = "meyer_2024.csv"
-COLUMNS = (
-    "benchmark", "system", "board", "transport", "devices", "nodes", "role", "matrix_width_printed",
-    "scaling", "block", "replications", "dtype", "metric", "message_bytes", "value", "unit", "source",
-)  # fmt: skip
 WORDS = {
     "benchmark": _published.names(),
     "transport": transports.NAMES,
@@ -27,10 +23,6 @@ WORDS = {
 }
 MUST_HAVE = ("system", "board", "metric", "source")
 COUNTS = ("matrix_width_printed", "block", "replications", "message_bytes")
-PRINTED_COLUMNS = (
-    "table", "benchmark", "board", "system", "transport", "devices", "nodes", "size", "dtype", "metric",
-    "value", "unit", "section",
-)  # fmt: skip
 PRINTED_WORDS = {
     "benchmark": WORDS["benchmark"],
     "transport": WORDS["transport"],
@@ -93,6 +85,10 @@ class Printed:
     value: float
     unit: str
     section: str
+
+
+COLUMNS = cells.columns(PublishedValue)
+PRINTED_COLUMNS = cells.columns(Printed)
 
 
 def folder() -> Path:

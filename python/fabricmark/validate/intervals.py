@@ -13,7 +13,7 @@ board.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from math import ceil, erf, expm1, inf, log2, sqrt
 from pathlib import Path
@@ -22,14 +22,11 @@ from statistics import median
 import numpy as np
 
 from fabricmark import models
-from fabricmark.base import paths, transports
+from fabricmark.base import cells, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _published
 from fabricmark.results import published
 
-COLUMNS = (
-    "benchmark", "system", "board", "transport", "devices", "size", "metric", "error", "source", "design",
-)  # fmt: skip
 LEFT_OUT, LIKENESS = ("validation", "left_out.csv"), ("validation", "likeness.csv")
 OVER_LINK = ("host_to_device", "device_to_host")  # between a host and its device, without anything else
 COPIES = (*OVER_LINK, "transfer")
@@ -80,6 +77,9 @@ class Residual(Point):
     error: float
     source: str
     design: str = ""
+
+
+COLUMNS = cells.columns(Residual)
 
 
 def group(benchmark: str, system: str, transport: str, devices: int, size: float) -> tuple:
@@ -167,7 +167,7 @@ USUAL = Likeness(0.02, 0.02, 0.03, 0.01, 0.01, 1.0, 2.0)
 UNKNOWN = Likeness(0.05, 0.05, 0.1, 0.03, 0.02, 1.0, 2.0)  # of a benchmark that nobody published
 KEYS = ("benchmark", "transport", "of")
 OF_COPIES, OF_OTHERS = "copies", "others"
-LIKENESS_COLUMNS = (*KEYS, *(one.name for one in fields(Likeness)))
+LIKENESS_COLUMNS = (*KEYS, *cells.columns(Likeness))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from fabricmark import models
-from fabricmark.base import transports
+from fabricmark.base import cells, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Prediction, _published
 from fabricmark.models.machine import Bitstream
@@ -23,7 +23,6 @@ from fabricmark.validate.outcomes import NOT_PREDICTED, Load, Predictor
 from fabricmark.validate.runs import NotPredicted
 
 ROLES = "meyer_2024_roles.csv"
-COLUMNS = ("table", "benchmark", "board", "metric", "role", "bitstream", "note")
 FIT, TEST, INPUT, CONTEXT = "fit", "test", "input", "context"
 WORDS = {"role": (FIT, TEST, INPUT, CONTEXT)}
 BOARDS_IN_A_NODE = 2  # Fig. 2.6
@@ -75,7 +74,7 @@ def rules(path: Path | None = None) -> tuple[Rule, ...]:
     """The file of roles. Raises FabricmarkError (2) with line and remedy."""
     path = published.folder() / ROLES if path is None else path
     found = []
-    for place, row in published.rows(path, COLUMNS):
+    for place, row in published.rows(path, cells.columns(Rule)):
         published.check(place, row, WORDS, ("table", "benchmark", "board", "metric"))
         found.append(Rule(**row))
     return tuple(found)
