@@ -10,7 +10,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board, _collectives, _simulated
 from fabricmark.models._network import hop_seconds
 from fabricmark.models.machine import DIRECT, Network
-from fabricmark.predict import closed_form, collectives, options, points
+from fabricmark.predict import closed_form, networked, options, points
 from fabricmark.predict.closed_form import EXCHANGE, Wire
 from fabricmark.systems.build import System
 
@@ -179,7 +179,7 @@ def place(
     """What the options of a command mean. `ranks`: None for the usual ones of messages of these `patterns`.
     `words`: of --set, values of network and board. Raises FabricmarkError (2)."""
     more = {"profile": profile, "closed_form": True, "beyond": beyond}
-    requests = list(collectives.requests(about, system, transport, board, **more))
+    requests = list(networked.requests(about, system, transport, board, **more))
     if len(requests) > 1:
         raise FabricmarkError("several systems or transports at once", "name one of them")
     (request,) = requests

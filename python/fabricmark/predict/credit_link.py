@@ -8,7 +8,8 @@ from fabricmark.base import cells, paths, quantities, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.models._credit_link import CreditLink, ring_seconds
-from fabricmark.predict import collectives, options
+from fabricmark.predict import options
+from fabricmark.predict.networked import bytes_of
 
 NAME = "credit_link"
 SIZE, DEFAULT_BYTES = "size", 1 << 20
@@ -90,7 +91,7 @@ def _texts(sweep: options.Sweep) -> list[str]:
             f"--sweep {sweep.name}: no whole number of {NAME}", f"sweep over one of {allowed}"
         )
     if sweep.name == SIZE:
-        first, last = (collectives.bytes_of(text, f"--sweep {SIZE}") for text in (sweep.first, sweep.last))
+        first, last = (bytes_of(text, f"--sweep {SIZE}") for text in (sweep.first, sweep.last))
     else:
         first, last = (_whole(sweep.name, text, COUNTS[sweep.name]) for text in (sweep.first, sweep.last))
     step = _whole(sweep.name, sweep.step, (1, 2**50)) if sweep.step else None
@@ -137,7 +138,7 @@ def link_of(words: Mapping[str, str], profile: str) -> tuple[CreditLink, int]:
     if LOSS in words:
         link = replace(link, loss=_share(words[LOSS]))
     _check(link)
-    size = collectives.bytes_of(words[SIZE], f"{SIZE}={words[SIZE]}") if SIZE in words else DEFAULT_BYTES
+    size = bytes_of(words[SIZE], f"{SIZE}={words[SIZE]}") if SIZE in words else DEFAULT_BYTES
     return link, size
 
 

@@ -8,16 +8,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from fabricmark import models
-from fabricmark.base import kernels, micro, transports
+from fabricmark.base import micro, transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models import Board, _collective_costs, _point_to_point
+from fabricmark.models import Board, Prediction, _point_to_point
 from fabricmark.models._point_to_point import IN_DEVICE, IN_HBM, IN_HOST, LETTERS, PAIR
 from fabricmark.models.machine import DIRECT, HOST, PACKET, Network
-from fabricmark.predict import certainty, collectives, options, points, settings
-from fabricmark.predict.collectives import ISSUER, SIZE
-from fabricmark.predict.points import Case, Point, PredictionRequest
-from fabricmark.predict.settings import Reads
+from fabricmark.predict import collectives, options
+from fabricmark.predict.networked import ISSUER, SIZE, Networked, requests
+from fabricmark.predict.points import Case, PredictionRequest
 
 WINDOW, PLACEMENT, NODES = "window", "placement", "nodes"
 PARAMETERS = (SIZE, WINDOW, PLACEMENT, NODES, ISSUER)
@@ -99,65 +97,64 @@ def cases(
     """As those of collective operations, one for each system and transport. Raises FabricmarkError (2)."""
     if list(counts) not in ([1], [PAIR]):
         raise FabricmarkError(f"{name} has two ranks", "leave out --devices")
-    found = []
-    for request in collectives.requests(name, system, transport, board, **more):
-        found.append(_case(request, words, sweeps, sensitive))
-    return found
+    asked = requests(name, system, transport, board, **more)
+    return [_Messages(request, [PAIR], words, sweeps).case(sensitive=sensitive) for request in asked]
 
 
-def _case(
-    request: PredictionRequest, words: Mapping[str, str], sweeps: Sequence[options.Sweep], sensitive: bool
-) -> Case:
-    given = {key: text for key, text in words.items() if "." not in key}
-    keyed = [(key, text) for key, text in words.items() if "." in key]
-    overrides = dict(zip([key for key, _ in keyed], options.numbers(request.benchmark, keyed), strict=True))
-    request = replace(request, overrides=overrides)
-    points.check_devices(request, [PAIR])
-    network = request.system.networks[request.transport]
-    parameters = _parameters(request, network, given)
-    axes = {one.name: collectives.axis(request, one) for one in sweeps}
-    for key in set(axes) & set(words):
-        raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
-    options.check_points([PAIR], axes)
-    places = collectives.all_places(axes)
-    if network.kind == PACKET:
-        _replay_ahead(request, parameters, places)
-    found = [_point(request, place, {**parameters, **place}) for place in places]
+class _Messages(Networked):
+    """Messages between two ranks."""
 
-    def predicted(overrides: Mapping[str, float]) -> list[float | None]:
-        changed = replace(request, overrides=overrides)
-        return [_point(changed, place, {**parameters, **place}).headline.value for place in places]
+    unvalidated = "the figures that are printed of such programs are too few for an interval"
 
-    about = _about(request, found[-1], {**parameters, **places[-1]}, [*overrides, *axes])
-    about += points.not_limiting(request, found, predicted)
-    if sensitive:
-        about.append(_sensitivity(request, found[-1], parameters))
-    reason = "the figures that are printed of such programs are too few for an interval"
-    return Case(request, found, certainty.unvalidated(reason), about)
+    def read(self, given: Mapping[str, str]) -> None:
+        request, found = self.request, self.parameters
+        for one in given:
+            known = [key for key in PARAMETERS if key != WINDOW or not _has_no_window(request.benchmark)]
+            if one not in known:
+                remedy = f"use one of {', '.join(known)}"
+                raise FabricmarkError(f"{request.benchmark} has no parameter {one}", remedy)
+        usual = IN_HOST if transports.between_hosts(request.transport) else IN_DEVICE
+        found[WINDOW] = _whole(WINDOW, given.get(WINDOW, str(DEFAULT_WINDOW)), MOST_WINDOW)
+        found[PLACEMENT] = _placement(request, self.network, given.get(PLACEMENT, f"{usual} {usual}"))
+        least = request.system.nodes(PAIR)
+        most = PAIR if request.system.most_devices > request.system.devices_per_node else least
+        found[NODES] = nodes = _whole(NODES, given.get(NODES, str(least)), most)
+        if nodes < least:
+            raise FabricmarkError(f"nodes={nodes}: a node has one device", f"use nodes={least}")
+        if ISSUER in given:
+            self.check_issuer()
 
+    def described(self, request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, Network]:
+        board, network = super().described(request, devices, place)
+        return replace(board, hosts=int(self.parameters[NODES])), network
 
-def _parameters(request: PredictionRequest, network: Network, given: Mapping[str, str]) -> dict[str, object]:
-    """Those that --set gives, and the usual ones. Raises FabricmarkError (2)."""
-    name = request.benchmark
-    for one in given:
-        known = [key for key in PARAMETERS if key != WINDOW or not _has_no_window(name)]
-        if one not in known:
-            raise FabricmarkError(f"{name} has no parameter {one}", f"use one of {', '.join(known)}")
-    usual = IN_HOST if transports.between_hosts(request.transport) else IN_DEVICE
-    found: dict[str, object] = {SIZE: collectives.DEFAULT_BYTES, ISSUER: _collective_costs.HOST_ISSUER}
-    if SIZE in given:
-        found[SIZE] = collectives.bytes_of(given[SIZE], f"size={given[SIZE]}")
-    found[WINDOW] = _whole(WINDOW, given.get(WINDOW, str(DEFAULT_WINDOW)), MOST_WINDOW)
-    found[PLACEMENT] = _placement(request, network, given.get(PLACEMENT, f"{usual} {usual}"))
-    least = request.system.nodes(PAIR)
-    most = PAIR if request.system.most_devices > request.system.devices_per_node else least
-    found[NODES] = nodes = _whole(NODES, given.get(NODES, str(least)), most)
-    if nodes < least:
-        raise FabricmarkError(f"nodes={nodes}: a node has one device", f"use nodes={least}")
-    if ISSUER in given:
-        collectives.check_issuer(given[ISSUER], request.transport, network)
-        found[ISSUER] = given[ISSUER]
-    return found
+    def replays(self, parameters: Mapping, board: Board, devices: int, network: Network) -> list[dict]:
+        if network.kind != PACKET:
+            return []
+        size, issuer = int(parameters[SIZE]), parameters[ISSUER]
+        return _point_to_point.engine_requests(size, issuer, self.request.transport, board, network)[1]
+
+    def predictions(
+        self, parameters: Mapping, board: Board, devices: int, network: Network
+    ) -> tuple[list[Prediction], dict[str, object]]:
+        self.check_engine(network)
+        own = self.request.benchmark.removeprefix(micro.PREFIX)
+        with self.of_files():
+            return [_point_to_point.predict(own, parameters, self.request.transport, board, network)], {}
+
+    def assumptions(self) -> list[str]:
+        if self.network.kind == DIRECT:
+            return ["one link of each device; kernels are started once"]
+        if self.network.kind != HOST:
+            return []
+        apart = "in two nodes" if self.parameters[NODES] == PAIR else "in one node (nodes=2: apart)"
+        lines = [f"memories {' '.join(self.parameters[PLACEMENT])}, {apart}"]
+        if not transports.between_hosts(self.request.transport):
+            lines.append(
+                "assumed: a message is read whole before it leaves, and written when all has come; copies of "
+                "a device take turns"
+            )
+        return lines
 
 
 def _has_no_window(name: str) -> bool:
@@ -185,84 +182,3 @@ def _placement(request: PredictionRequest, network: Network, text: str) -> tuple
     ):
         raise FabricmarkError(f"{said} over {request.transport}", "use another --transport, or other letters")
     return letters[0], letters[1]
-
-
-def _point(request: PredictionRequest, place: Mapping, parameters: Mapping) -> Point:
-    board, network = _described(request, place, parameters)
-    found = _predicted(request, parameters, board, network)
-    shown = {} if SIZE in place else {SIZE: parameters[SIZE]}
-    return Point(PAIR, place, shown, found, [found])
-
-
-def _described(request: PredictionRequest, place: Mapping, parameters: Mapping) -> tuple[Board, Network]:
-    board, network = collectives.described(request, PAIR, place)
-    return replace(board, hosts=int(parameters[NODES])), network
-
-
-def _predicted(request: PredictionRequest, parameters: Mapping, board: Board, network: Network):
-    """Raises FabricmarkError (2)."""
-    if network.kind == PACKET and not transports.between_engines(request.transport):
-        cause = f"{request.about}: {network.name} sends packets, and has no engine for them"
-        raise FabricmarkError(cause, "use a network of direct links, or one with an engine")
-    own = request.benchmark.removeprefix(micro.PREFIX)
-    try:
-        return _point_to_point.predict(own, parameters, request.transport, board, network)
-    except models.MissingValue as error:
-        cause = f"{request.about}: no file says {error.name}"
-        raise FabricmarkError(cause, "set it, or use a system whose boards have it") from None
-
-
-def _replay_ahead(request: PredictionRequest, parameters: Mapping, places: Sequence[Mapping]) -> None:
-    """All messages of a sweep in one start of the replayer."""
-    asked = []
-    for place in places:
-        own = {**parameters, **place}
-        board, network = _described(request, place, own)
-        try:
-            asked += _point_to_point.engine_requests(
-                int(own[SIZE]), own[ISSUER], request.transport, board, network
-            )[1]
-        except models.MissingValue:  # which the point itself says
-            return
-    kernels.answers(asked)
-
-
-def _reads(request: PredictionRequest, one: Point, parameters: Mapping) -> tuple[Reads, Reads]:
-    """What a point reads, as it is and in closed form."""
-    board, network = _described(request, one.axes, parameters)
-    found = []
-    for known in (network, settings.closed_form(network)):
-        seen: set[str] = set()
-        _predicted(request, parameters, board.watched(seen), known.watched(seen))
-        found.append(Reads(frozenset(seen)))
-    return found[0], found[1]
-
-
-def _about(request: PredictionRequest, one: Point, parameters: Mapping, changed: Sequence[str]) -> list[str]:
-    """What is taken for granted. Raises FabricmarkError (2) for a value that nothing reads."""
-    read, closed = _reads(request, one, parameters)
-    network = request.system.networks[request.transport]
-    for name in (name for name in changed if "." in name):
-        settings.check_system_value(name, request.about, read, closed, network, None)
-    where = (request.system, request.transport, request.profile)
-    lines = settings.assumed(*where, changed, [(read, None)], request.about)
-    if network.kind == HOST:
-        apart = "in two nodes" if parameters[NODES] == PAIR else "in one node (nodes=2: apart)"
-        lines.append(f"memories {' '.join(parameters[PLACEMENT])}, {apart}")
-        if not transports.between_hosts(request.transport):
-            lines.append(
-                "assumed: a message is read whole before it leaves, and written when all has come; copies of "
-                "a device take turns"
-            )
-    elif network.kind == DIRECT:
-        lines.append("one link of each device; kernels are started once")
-    return lines
-
-
-def _sensitivity(request: PredictionRequest, one: Point, parameters: Mapping) -> str:
-    own = {**parameters, **one.axes}
-
-    def again(changed: Sequence[PredictionRequest]) -> list[Point]:
-        return [_point(each, one.axes, own) for each in changed]
-
-    return collectives.sensitivity(request, one, _reads(request, one, own)[0], again)
