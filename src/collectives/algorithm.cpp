@@ -44,8 +44,7 @@ std::span<const Algorithm> algorithms() {
   static const std::vector<Algorithm> all = [] {
     std::vector<Algorithm> made;
     for (const Operation operation : kOperations) {
-      const std::span<const Algorithm> own = kind_of(operation).algorithms;
-      made.insert(made.end(), own.begin(), own.end());
+      for (const Algorithm& own : kind_of(operation).algorithms) made.emplace_back(own).operation = operation;
     }
     return made;
   }();

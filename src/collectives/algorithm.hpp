@@ -20,8 +20,8 @@ enum class Reach : std::uint8_t {
 /// A way to do an operation: a part of the operation's file in operations/. Most are those of Thakur,
 /// Rabenseifner and Gropp, "Optimization of Collective Communication Operations in MPICH" (2005).
 struct Algorithm {
-  Operation operation = Operation::kBarrier;
-  std::string_view name{};  ///< among those of the operation
+  Operation operation = Operation::kBarrier;  ///< that of its list, which `algorithms` fills in
+  std::string_view name{};                    ///< among those of the operation
   Reach reach = Reach::kAll;
   /// Whether its program works for so many ranks, and is meant for so many bytes; what its reach asks for is
   /// not looked at. Null: always.

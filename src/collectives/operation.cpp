@@ -11,34 +11,6 @@
 
 namespace fabricmark::collectives {
 
-namespace broadcast {
-const OperationKind& kind();
-}
-namespace scatter {
-const OperationKind& kind();
-}
-namespace gather {
-const OperationKind& kind();
-}
-namespace all_gather {
-const OperationKind& kind();
-}
-namespace reduce {
-const OperationKind& kind();
-}
-namespace all_reduce {
-const OperationKind& kind();
-}
-namespace reduce_scatter {
-const OperationKind& kind();
-}
-namespace all_to_all {
-const OperationKind& kind();
-}
-namespace barrier {
-const OperationKind& kind();
-}
-
 namespace {
 
 std::size_t elements(Has has, bool is_root, int ranks, std::size_t count) {
@@ -74,10 +46,10 @@ void check_operand(const Call& call, const char* what, const View& view, std::si
 
 const OperationKind& kind_of(Operation operation) {
   // By the number of the operation.
-  constexpr std::array<const OperationKind& (*)(), kOperations.size()> kKinds{
-      broadcast::kind,  scatter::kind,        gather::kind,     all_gather::kind, reduce::kind,
-      all_reduce::kind, reduce_scatter::kind, all_to_all::kind, barrier::kind};
-  return kKinds.at(static_cast<std::size_t>(operation))();
+  constexpr std::array<const OperationKind*, kOperations.size()> kKinds{
+      &kinds::broadcast,  &kinds::scatter,        &kinds::gather,     &kinds::all_gather, &kinds::reduce,
+      &kinds::all_reduce, &kinds::reduce_scatter, &kinds::all_to_all, &kinds::barrier};
+  return *kKinds.at(static_cast<std::size_t>(operation));
 }
 
 std::string_view name_of(Operation operation) { return kind_of(operation).name; }

@@ -34,4 +34,19 @@ struct OperationKind {
 
 [[nodiscard]] const OperationKind& kind_of(Operation operation);
 
+/// Each in its file in operations/.
+namespace kinds {
+extern const OperationKind broadcast, scatter, gather, all_gather, reduce, all_reduce, reduce_scatter,
+    all_to_all, barrier;
+}
+
+/// What several operations have for `bus_bytes`: all are passed on once, or those of all other ranks are.
+inline double bytes_once(double of_one, int /*ranks*/) { return of_one; }
+inline double bytes_of_others(double of_one, int ranks) { return of_one * (ranks - 1); }
+/// And for `origin`: the same element of all ranks, or the parts of all ranks in turn.
+inline Origin of_all(const Call& /*call*/, int /*rank*/, std::size_t index) { return {0, index}; }
+inline Origin in_turn(const Call& call, int /*rank*/, std::size_t index) {
+  return {static_cast<int>(index / call.count), index % call.count};
+}
+
 }  // namespace fabricmark::collectives

@@ -7,6 +7,7 @@
 #include <functional>
 #include <utility>
 
+#include "collectives/costs.hpp"
 #include "collectives/moves.hpp"
 #include "collectives/operation.hpp"
 
@@ -31,6 +32,16 @@ inline View share_of(const View& view, int index, int parts) {
 }
 
 inline bool is_power_of_two(int ranks) { return std::has_single_bit(static_cast<unsigned>(ranks)); }
+
+/// What several algorithms have for `is_meant_for` and `buffers`.
+inline bool are_power_of_two(const Problem& problem) { return is_power_of_two(problem.ranks); }
+/// All may have sent before the root receives.
+inline std::size_t buffers_of_others(const CostModel& model) { return model.buffers(model.ranks() - 1); }
+/// Of the longest message, half of all parts.
+inline std::size_t buffers_of_half(const CostModel& model) { return model.buffers(1, model.ranks() / 2.0); }
+inline std::size_t buffers_of_segments(const CostModel& model) {
+  return model.buffers_of_pieces(static_cast<std::size_t>(model.segments()), model.segment());
+}
 
 /// Views of the same elements. Those without data are never that: their copies take time.
 inline bool is_same(const View& a, const View& b) { return a.data != nullptr && a.data == b.data; }

@@ -5,13 +5,12 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::all_gather {
+namespace fabricmark::collectives {
 
 namespace {
+namespace all_gather {
 
 namespace doubling {
-
-bool is_meant_for(const Problem& problem) { return is_power_of_two(problem.ranks); }
 
 /// Partners exchange all that they have, then look for partners twice as far away.
 /// Thakur et al. (2005), section 4.1.
@@ -26,14 +25,10 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-/// Of its longest message.
-std::size_t buffers(const CostModel& model) { return model.buffers(1, model.ranks() / 2.0); }
-
-constexpr Algorithm kAlgorithm{.operation = Operation::kAllGather,
-                               .name = "recursive_doubling",
+constexpr Algorithm kAlgorithm{.name = "recursive_doubling",
                                .reach = Reach::kAll,
-                               .is_meant_for = is_meant_for,
-                               .buffers = buffers,
+                               .is_meant_for = are_power_of_two,
+                               .buffers = buffers_of_half,
                                .program = program};
 
 }  // namespace doubling
@@ -52,29 +47,20 @@ void program(Moves& moves, const Call& call) {
     moves.exchange(ring.next, part(-step), ring.previous, part(-step - 1));
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kAllGather, .name = "ring", .reach = Reach::kRing, .program = program};
+constexpr Algorithm kAlgorithm{.name = "ring", .reach = Reach::kRing, .program = program};
 
 }  // namespace ring
 
 constexpr std::array kAlgorithms{doubling::kAlgorithm, ring::kAlgorithm};
 
-Origin origin(const Call& call, int /*rank*/, std::size_t index) {
-  return {static_cast<int>(index / call.count), index % call.count};
-}
-
-double bus_bytes(double of_one, int ranks) { return of_one * (ranks - 1); }
-
+}  // namespace all_gather
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "all_gather",
-                                       .own = Has::kCount,
-                                       .result = Has::kAll,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::all_gather{.name = "all_gather",
+                                                .own = Has::kCount,
+                                                .result = Has::kAll,
+                                                .bus_bytes = bytes_of_others,
+                                                .origin = in_turn,
+                                                .algorithms = all_gather::kAlgorithms};
 
-}  // namespace fabricmark::collectives::all_gather
+}  // namespace fabricmark::collectives

@@ -9,9 +9,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::all_reduce {
+namespace fabricmark::collectives {
 
 namespace {
+namespace all_reduce {
 
 namespace doubling {
 
@@ -63,10 +64,7 @@ void program(Moves& moves, const Call& call) {
   if (is_stand_in) moves.send(rank - 1, call.result);
 }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kAllReduce,
-                               .name = "recursive_doubling",
-                               .reach = Reach::kAll,
-                               .program = program};
+constexpr Algorithm kAlgorithm{.name = "recursive_doubling", .reach = Reach::kAll, .program = program};
 
 }  // namespace doubling
 
@@ -82,11 +80,7 @@ void program(Moves& moves, const Call& call) {
 
 std::size_t buffers(const CostModel& model) { return model.buffers(1, 1.0 / model.ranks()); }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kAllReduce,
-                               .name = "ring",
-                               .reach = Reach::kRing,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{.name = "ring", .reach = Reach::kRing, .buffers = buffers, .program = program};
 
 }  // namespace ring
 
@@ -118,31 +112,24 @@ std::size_t buffers(const CostModel& model) {
   return model.buffers(1, 1.0 / (shape.columns > 1 ? shape.columns : shape.rows));
 }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kAllReduce,
-                               .name = "two_phase",
-                               .reach = Reach::kTorus,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "two_phase", .reach = Reach::kTorus, .buffers = buffers, .program = program};
 
 }  // namespace two_phase
 
 constexpr std::array kAlgorithms{doubling::kAlgorithm, ring::kAlgorithm, two_phase::kAlgorithm};
 
-Origin origin(const Call& /*call*/, int /*rank*/, std::size_t index) { return {0, index}; }
-
 double bus_bytes(double of_one, int ranks) { return of_one * 2 * (ranks - 1) / ranks; }
 
+}  // namespace all_reduce
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "all_reduce",
-                                       .own = Has::kCount,
-                                       .result = Has::kCount,
-                                       .reduces = true,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::all_reduce{.name = "all_reduce",
+                                                .own = Has::kCount,
+                                                .result = Has::kCount,
+                                                .reduces = true,
+                                                .bus_bytes = all_reduce::bus_bytes,
+                                                .origin = of_all,
+                                                .algorithms = all_reduce::kAlgorithms};
 
-}  // namespace fabricmark::collectives::all_reduce
+}  // namespace fabricmark::collectives

@@ -7,9 +7,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::all_to_all {
+namespace fabricmark::collectives {
 
 namespace {
+namespace all_to_all {
 
 namespace bruck {
 
@@ -66,11 +67,7 @@ void program(Moves& moves, const Call& call) {
 /// Of its longest message.
 std::size_t buffers(const CostModel& model) { return model.buffers(1, parts_with(1, model.ranks())); }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kAllToAll,
-                               .name = "bruck",
-                               .reach = Reach::kAll,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{.name = "bruck", .reach = Reach::kAll, .buffers = buffers, .program = program};
 
 }  // namespace bruck
 
@@ -94,8 +91,7 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kAllToAll, .name = "pairwise", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "pairwise", .reach = Reach::kAll, .program = program};
 
 }  // namespace pairwise
 
@@ -165,11 +161,8 @@ std::size_t buffers(const CostModel& model) {
          (model.ranks() > 2 ? model.buffers(1, ranks_before(model.ranks())) : 0);
 }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kAllToAll,
-                               .name = "relay",
-                               .reach = Reach::kRing,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "relay", .reach = Reach::kRing, .buffers = buffers, .program = program};
 
 }  // namespace relay
 
@@ -179,18 +172,14 @@ Origin origin(const Call& call, int rank, std::size_t index) {
   return {static_cast<int>(index / call.count), rank * call.count + index % call.count};
 }
 
-double bus_bytes(double of_one, int ranks) { return of_one * (ranks - 1); }
-
+}  // namespace all_to_all
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "all_to_all",
-                                       .own = Has::kAll,
-                                       .result = Has::kAll,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::all_to_all{.name = "all_to_all",
+                                                .own = Has::kAll,
+                                                .result = Has::kAll,
+                                                .bus_bytes = bytes_of_others,
+                                                .origin = all_to_all::origin,
+                                                .algorithms = all_to_all::kAlgorithms};
 
-}  // namespace fabricmark::collectives::all_to_all
+}  // namespace fabricmark::collectives

@@ -4,9 +4,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::barrier {
+namespace fabricmark::collectives {
 
 namespace {
+namespace barrier {
 
 namespace dissemination {
 
@@ -19,8 +20,7 @@ void program(Moves& moves, const Call& /*call*/) {
   }
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kBarrier, .name = "dissemination", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "dissemination", .reach = Reach::kAll, .program = program};
 
 }  // namespace dissemination
 
@@ -38,27 +38,22 @@ void program(Moves& moves, const Call& /*call*/) {
   }
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kBarrier, .name = "neighbours", .reach = Reach::kRing, .program = program};
+constexpr Algorithm kAlgorithm{.name = "neighbours", .reach = Reach::kRing, .program = program};
 
 }  // namespace neighbours
 
 constexpr std::array kAlgorithms{dissemination::kAlgorithm, neighbours::kAlgorithm};
 
-Origin origin(const Call& /*call*/, int /*rank*/, std::size_t index) { return {0, index}; }
-
 double bus_bytes(double /*of_one*/, int /*ranks*/) { return 0; }
 
+}  // namespace barrier
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "barrier",
-                                       .own = Has::kNothing,
-                                       .result = Has::kNothing,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::barrier{.name = "barrier",
+                                             .own = Has::kNothing,
+                                             .result = Has::kNothing,
+                                             .bus_bytes = barrier::bus_bytes,
+                                             .origin = of_all,
+                                             .algorithms = barrier::kAlgorithms};
 
-}  // namespace fabricmark::collectives::barrier
+}  // namespace fabricmark::collectives

@@ -5,9 +5,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::broadcast {
+namespace fabricmark::collectives {
 
 namespace {
+namespace broadcast {
 
 namespace binomial {
 
@@ -28,8 +29,7 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kBroadcast, .name = "binomial", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "binomial", .reach = Reach::kAll, .program = program};
 
 }  // namespace binomial
 
@@ -54,15 +54,8 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-std::size_t buffers(const CostModel& model) {
-  return model.buffers_of_pieces(static_cast<std::size_t>(model.segments()), model.segment());
-}
-
-constexpr Algorithm kAlgorithm{.operation = Operation::kBroadcast,
-                               .name = "chain",
-                               .reach = Reach::kRing,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "chain", .reach = Reach::kRing, .buffers = buffers_of_segments, .program = program};
 
 }  // namespace chain
 
@@ -81,11 +74,8 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kBroadcast,
-                               .name = "flat",
-                               .reach = Reach::kAll,
-                               .is_meant_for = is_meant_for,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "flat", .reach = Reach::kAll, .is_meant_for = is_meant_for, .program = program};
 
 }  // namespace flat
 
@@ -93,18 +83,14 @@ constexpr std::array kAlgorithms{binomial::kAlgorithm, chain::kAlgorithm, flat::
 
 Origin origin(const Call& call, int /*rank*/, std::size_t index) { return {call.root, index}; }
 
-double bus_bytes(double of_one, int /*ranks*/) { return of_one; }
-
+}  // namespace broadcast
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "broadcast",
-                                       .own = Has::kCountOnRoot,
-                                       .result = Has::kCount,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::broadcast{.name = "broadcast",
+                                               .own = Has::kCountOnRoot,
+                                               .result = Has::kCount,
+                                               .bus_bytes = bytes_once,
+                                               .origin = broadcast::origin,
+                                               .algorithms = broadcast::kAlgorithms};
 
-}  // namespace fabricmark::collectives::broadcast
+}  // namespace fabricmark::collectives

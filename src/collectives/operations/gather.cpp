@@ -6,9 +6,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::gather {
+namespace fabricmark::collectives {
 
 namespace {
+namespace gather {
 
 namespace flat {
 
@@ -24,14 +25,8 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
-/// All may have sent before the root receives.
-std::size_t buffers(const CostModel& model) { return model.buffers(model.ranks() - 1); }
-
-constexpr Algorithm kAlgorithm{.operation = Operation::kGather,
-                               .name = "flat",
-                               .reach = Reach::kAll,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "flat", .reach = Reach::kAll, .buffers = buffers_of_others, .program = program};
 
 }  // namespace flat
 
@@ -78,32 +73,21 @@ std::size_t buffers(const CostModel& model) {
                                  kSides);
 }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kGather,
-                               .name = "relay",
-                               .reach = Reach::kRing,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "relay", .reach = Reach::kRing, .buffers = buffers, .program = program};
 
 }  // namespace relay
 
 constexpr std::array kAlgorithms{flat::kAlgorithm, relay::kAlgorithm};
 
-Origin origin(const Call& call, int /*rank*/, std::size_t index) {
-  return {static_cast<int>(index / call.count), index % call.count};
-}
-
-double bus_bytes(double of_one, int ranks) { return of_one * (ranks - 1); }
-
+}  // namespace gather
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "gather",
-                                       .own = Has::kCount,
-                                       .result = Has::kAllOnRoot,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::gather{.name = "gather",
+                                            .own = Has::kCount,
+                                            .result = Has::kAllOnRoot,
+                                            .bus_bytes = bytes_of_others,
+                                            .origin = in_turn,
+                                            .algorithms = gather::kAlgorithms};
 
-}  // namespace fabricmark::collectives::gather
+}  // namespace fabricmark::collectives

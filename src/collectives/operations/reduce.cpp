@@ -7,9 +7,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::reduce {
+namespace fabricmark::collectives {
 
 namespace {
+namespace reduce {
 
 namespace binomial {
 
@@ -31,8 +32,7 @@ void program(Moves& moves, const Call& call) {
   if (place != 0) moves.send(behind(moves.rank(), -distance, size), so_far);
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kReduce, .name = "binomial", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "binomial", .reach = Reach::kAll, .program = program};
 
 }  // namespace binomial
 
@@ -62,14 +62,10 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-/// All may have sent before the root receives.
-std::size_t buffers(const CostModel& model) { return model.buffers(model.ranks() - 1); }
-
-constexpr Algorithm kAlgorithm{.operation = Operation::kReduce,
-                               .name = "flat",
+constexpr Algorithm kAlgorithm{.name = "flat",
                                .reach = Reach::kAll,
                                .is_meant_for = is_meant_for,
-                               .buffers = buffers,
+                               .buffers = buffers_of_others,
                                .program = program};
 
 }  // namespace flat
@@ -103,35 +99,22 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
-std::size_t buffers(const CostModel& model) {
-  return model.buffers_of_pieces(static_cast<std::size_t>(model.segments()), model.segment());
-}
-
-constexpr Algorithm kAlgorithm{.operation = Operation::kReduce,
-                               .name = "ring",
-                               .reach = Reach::kRing,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "ring", .reach = Reach::kRing, .buffers = buffers_of_segments, .program = program};
 
 }  // namespace ring
 
 constexpr std::array kAlgorithms{binomial::kAlgorithm, flat::kAlgorithm, ring::kAlgorithm};
 
-Origin origin(const Call& /*call*/, int /*rank*/, std::size_t index) { return {0, index}; }
-
-double bus_bytes(double of_one, int /*ranks*/) { return of_one; }
-
+}  // namespace reduce
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "reduce",
-                                       .own = Has::kCount,
-                                       .result = Has::kCountOnRoot,
-                                       .reduces = true,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::reduce{.name = "reduce",
+                                            .own = Has::kCount,
+                                            .result = Has::kCountOnRoot,
+                                            .reduces = true,
+                                            .bus_bytes = bytes_once,
+                                            .origin = of_all,
+                                            .algorithms = reduce::kAlgorithms};
 
-}  // namespace fabricmark::collectives::reduce
+}  // namespace fabricmark::collectives

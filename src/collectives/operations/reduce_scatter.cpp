@@ -6,13 +6,12 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::reduce_scatter {
+namespace fabricmark::collectives {
 
 namespace {
+namespace reduce_scatter {
 
 namespace halving {
-
-bool is_meant_for(const Problem& problem) { return is_power_of_two(problem.ranks); }
 
 /// Partners give each other the half of their parts in which they are not, then look for closer partners.
 /// Thakur et al. (2005), section 4.4.
@@ -34,14 +33,10 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-/// Of its longest message.
-std::size_t buffers(const CostModel& model) { return model.buffers(1, model.ranks() / 2.0); }
-
-constexpr Algorithm kAlgorithm{.operation = Operation::kReduceScatter,
-                               .name = "recursive_halving",
+constexpr Algorithm kAlgorithm{.name = "recursive_halving",
                                .reach = Reach::kAll,
-                               .is_meant_for = is_meant_for,
-                               .buffers = buffers,
+                               .is_meant_for = are_power_of_two,
+                               .buffers = buffers_of_half,
                                .program = program};
 
 }  // namespace halving
@@ -66,8 +61,7 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kReduceScatter, .name = "ring", .reach = Reach::kRing, .program = program};
+constexpr Algorithm kAlgorithm{.name = "ring", .reach = Reach::kRing, .program = program};
 
 }  // namespace ring
 
@@ -75,19 +69,15 @@ constexpr std::array kAlgorithms{halving::kAlgorithm, ring::kAlgorithm};
 
 Origin origin(const Call& call, int rank, std::size_t index) { return {0, rank * call.count + index}; }
 
-double bus_bytes(double of_one, int ranks) { return of_one * (ranks - 1); }
-
+}  // namespace reduce_scatter
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "reduce_scatter",
-                                       .own = Has::kAll,
-                                       .result = Has::kCount,
-                                       .reduces = true,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::reduce_scatter{.name = "reduce_scatter",
+                                                    .own = Has::kAll,
+                                                    .result = Has::kCount,
+                                                    .reduces = true,
+                                                    .bus_bytes = bytes_of_others,
+                                                    .origin = reduce_scatter::origin,
+                                                    .algorithms = reduce_scatter::kAlgorithms};
 
-}  // namespace fabricmark::collectives::reduce_scatter
+}  // namespace fabricmark::collectives

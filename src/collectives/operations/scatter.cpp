@@ -6,9 +6,10 @@
 #include "collectives/operation_kind.hpp"
 #include "collectives/steps.hpp"
 
-namespace fabricmark::collectives::scatter {
+namespace fabricmark::collectives {
 
 namespace {
+namespace scatter {
 
 namespace flat {
 
@@ -24,8 +25,7 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-constexpr Algorithm kAlgorithm{
-    .operation = Operation::kScatter, .name = "flat", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "flat", .reach = Reach::kAll, .program = program};
 
 }  // namespace flat
 
@@ -63,11 +63,8 @@ std::size_t buffers(const CostModel& model) {
   return model.buffers_of_pieces(static_cast<std::size_t>(ranks_behind(model.ranks())), model.bytes());
 }
 
-constexpr Algorithm kAlgorithm{.operation = Operation::kScatter,
-                               .name = "relay",
-                               .reach = Reach::kRing,
-                               .buffers = buffers,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "relay", .reach = Reach::kRing, .buffers = buffers, .program = program};
 
 }  // namespace relay
 
@@ -77,18 +74,14 @@ Origin origin(const Call& call, int rank, std::size_t index) {
   return {call.root, rank * call.count + index};
 }
 
-double bus_bytes(double of_one, int ranks) { return of_one * (ranks - 1); }
-
+}  // namespace scatter
 }  // namespace
 
-const OperationKind& kind() {
-  static constexpr OperationKind kKind{.name = "scatter",
-                                       .own = Has::kAllOnRoot,
-                                       .result = Has::kCount,
-                                       .bus_bytes = bus_bytes,
-                                       .origin = origin,
-                                       .algorithms = kAlgorithms};
-  return kKind;
-}
+constinit const OperationKind kinds::scatter{.name = "scatter",
+                                             .own = Has::kAllOnRoot,
+                                             .result = Has::kCount,
+                                             .bus_bytes = bytes_of_others,
+                                             .origin = scatter::origin,
+                                             .algorithms = scatter::kAlgorithms};
 
-}  // namespace fabricmark::collectives::scatter
+}  // namespace fabricmark::collectives
