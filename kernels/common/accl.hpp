@@ -85,77 +85,55 @@ inline accl_operand accl_stream(int stream) {
   return operand;
 }
 
-/// Nothing but its time.
-inline accl_command accl_nop() {
-  accl_command command = {accl_kind_nop, 0, 0, accl_any_tag, 0, 3, 0, 0, accl_none, 0, 0, {}, {}, {}};
-  command.a = accl_no_operand();
+/// What all commands are made of, of float32 unless the caller changes `type`; `peer`: or the root.
+inline accl_command accl_made(accl_kind kind, int peer, unsigned long long count, accl_operand a,
+                              accl_operand result) {
+  accl_command command = {kind, 0, peer, accl_any_tag, count, 3, 0, 0, accl_none, 0, 0, a, {}, result};
   command.b = accl_no_operand();
-  command.result = accl_no_operand();
   return command;
 }
 
-/// Elements are float32 unless the caller changes `type`.
+/// Nothing but its time.
+inline accl_command accl_nop() {
+  return accl_made(accl_kind_nop, 0, 0, accl_no_operand(), accl_no_operand());
+}
+
 inline accl_command accl_send(accl_operand from, unsigned long long count, int to, int tag) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_send;
-  command.count = count;
-  command.peer = to;
+  accl_command command = accl_made(accl_kind_send, to, count, from, accl_no_operand());
   command.tag = tag;
-  command.a = from;
   return command;
 }
 
 inline accl_command accl_recv(accl_operand result, unsigned long long count, int from, int tag) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_recv;
-  command.count = count;
-  command.peer = from;
+  accl_command command = accl_made(accl_kind_recv, from, count, accl_no_operand(), result);
   command.tag = tag;
-  command.result = result;
   return command;
 }
 
 inline accl_command accl_stream_put(accl_operand from, unsigned long long count, int to, int stream) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_stream_put;
-  command.count = count;
-  command.peer = to;
+  accl_command command = accl_made(accl_kind_stream_put, to, count, from, accl_no_operand());
   command.remote = stream;
-  command.a = from;
   return command;
 }
 
 inline accl_command accl_copy(accl_operand from, accl_operand result, unsigned long long count) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_copy;
-  command.count = count;
-  command.a = from;
-  command.result = result;
-  return command;
+  return accl_made(accl_kind_copy, 0, count, from, result);
 }
 
 /// Into memory `remote` of the peer from its element `first` on: RDMA only.
 inline accl_command accl_put(accl_operand from, unsigned long long count, int to, int remote,
                              unsigned long long first) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_put;
-  command.count = count;
-  command.peer = to;
+  accl_command command = accl_made(accl_kind_put, to, count, from, accl_no_operand());
   command.remote = remote;
   command.remote_first = first;
-  command.a = from;
   return command;
 }
 
 inline accl_command accl_combine(int reduction, accl_operand a, accl_operand b, accl_operand result,
                                  unsigned long long count) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_combine;
-  command.count = count;
+  accl_command command = accl_made(accl_kind_combine, 0, count, a, result);
   command.reduction = reduction;
-  command.a = a;
   command.b = b;
-  command.result = result;
   return command;
 }
 
@@ -164,13 +142,8 @@ inline accl_command accl_combine(int reduction, accl_operand a, accl_operand b, 
 /// none.
 inline accl_command accl_collective(int operation, int root, unsigned long long count, accl_operand own,
                                     accl_operand result) {
-  accl_command command = accl_nop();
-  command.kind = accl_kind_collective;
+  accl_command command = accl_made(accl_kind_collective, root, count, own, result);
   command.operation = operation;
-  command.peer = root;
-  command.count = count;
-  command.a = own;
-  command.result = result;
   return command;
 }
 
