@@ -20,19 +20,17 @@ namespace {
 
 /// What CLI11 stores texts in before they are read further.
 struct Texts {
-  std::string platform, device, kernel_file, bitstream, save_bitstream, system, json, fault, delay;
-  double min_time = 0;
-  double max_time = 0;
+  std::string fault, delay;
 };
 
 void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--variant", options.variant, "kind of kernel: base or throughput (default: by device)");
-  app.add_option("--kernel-file", texts.kernel_file,
+  app.add_option("--kernel-file", options.kernel_file,
                  "your own kernel (.cl) or bitstream with the same signature");
-  app.add_option("--bitstream", texts.bitstream,
+  app.add_option("--bitstream", options.bitstream,
                  "load this bitstream; FILE.toml says what it was built with");
-  app.add_option("--save-bitstream", texts.save_bitstream, "write the built program and its sidecar");
-  app.add_option("--system", texts.system,
+  app.add_option("--save-bitstream", options.save_bitstream, "write the built program and its sidecar");
+  app.add_option("--system", options.system,
                  "banks and a bitstream's parameters from a system: `fabricmark systems export`");
   app.add_option("--bitstream-id", options.bitstream_id,
                  "which bitstream of the system, where it has several");
@@ -40,21 +38,21 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
                "also say what the system would take: starts, kernels, copies and messages as it has them");
   app.add_flag("--timing-only", options.timing_only,
                "say only that, for one repetition: nothing is computed, so that any size fits");
-  app.add_option("--platform", texts.platform, "OpenCL platform: index or part of its name");
-  app.add_option("--device", texts.device, "device: index or part of its name");
+  app.add_option("--platform", options.selection.platform, "OpenCL platform: index or part of its name");
+  app.add_option("--device", options.selection.device, "device: index or part of its name");
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
   app.add_option("--ranks", options.ranks, "ranks inside this process")->check(CLI::Range(1, 1024));
   app.add_option("--repetitions", options.repetitions, "counted repetitions (default: as the benchmark asks)")
       ->check(CLI::Range(1, 100000000));
   app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
-  app.add_option("--min-time", texts.min_time, "repeat until so many seconds were timed")
+  app.add_option("--min-time", options.min_time_seconds, "repeat until so many seconds were timed")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option(
-         "--max-time", texts.max_time,
+         "--max-time", options.max_time_seconds,
          "fewer repetitions, but two, once these have taken so many seconds with their checks (default: "
          "20, unless --repetitions or --min-time is given)")
       ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--json", texts.json, "write the result file, - for standard output");
+  app.add_option("--json", options.json, "write the result file, - for standard output");
   app.add_flag("--timeline", options.timeline,
                "record start and end of every kernel, and of all that modelled times are made of");
   app.add_flag("--inner-samples", options.inner_samples,
@@ -150,8 +148,9 @@ void check_writable(const std::string& path) {
   }
 }
 
-std::optional<std::string> if_given(const std::string& text) {
-  return text.empty() ? std::nullopt : std::optional<std::string>(text);
+void check_finite(const char* option, double seconds, const char* example) {
+  if (std::isfinite(seconds)) return;
+  throw bad_use(fmt::format("{} is not a number", option), fmt::format("give seconds like {}", example));
 }
 
 /// What only goes together, of the options for modelled times.
@@ -181,34 +180,18 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
     if (option->count() == 0 || option->get_items_expected_max() == 0) continue;
     check_given(option->get_name(), option->as<std::string>());
   }
-  options.selection.platform = if_given(texts.platform);
-  options.selection.device = if_given(texts.device);
   options.selection.mapping = device::mapping_of_environment();
-  if (!texts.kernel_file.empty()) options.kernel_file = texts.kernel_file;
-  if (!texts.bitstream.empty()) options.bitstream = texts.bitstream;
-  if (!texts.save_bitstream.empty()) options.save_bitstream = texts.save_bitstream;
-  if (!texts.system.empty()) options.system = texts.system;
-  options.json = if_given(texts.json);
-  if (app.count("--min-time") > 0) {
-    if (!std::isfinite(texts.min_time)) throw bad_use("--min-time is not a number", "give seconds like 0.5");
-    options.min_time_seconds = texts.min_time;
-  }
-  if (app.count("--max-time") > 0) {
-    if (!std::isfinite(texts.max_time)) throw bad_use("--max-time is not a number", "give seconds like 10");
-    options.max_time_seconds = texts.max_time;
-  } else if (app.count("--repetitions") == 0 && !options.min_time_seconds) {
+  check_finite("--min-time", options.min_time_seconds.value_or(0), "0.5");
+  check_finite("--max-time", options.max_time_seconds.value_or(0), "10");
+  if (app.count("--repetitions") == 0 && !options.min_time_seconds && !options.max_time_seconds) {
     constexpr double kLongEnough = 20;  // a large size is to end in a minute
     options.max_time_seconds = kLongEnough;
   }
   if (options.min_time_seconds && options.max_time_seconds) {
     throw bad_use("--min-time and --max-time exclude each other", "give one of them");
   }
-  if (!std::isfinite(options.timeout_seconds)) {
-    throw bad_use("--timeout is not a number", "give seconds like 60");
-  }
-  if (!std::isfinite(options.kernel_timeout())) {
-    throw bad_use("--kernel-timeout is not a number", "give seconds like 600");
-  }
+  check_finite("--timeout", options.timeout_seconds, "60");
+  check_finite("--kernel-timeout", options.kernel_timeout(), "600");
   if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
   if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
   device::memory_kind(options.memory);

@@ -3,8 +3,8 @@
 
 #include <chrono>
 #include <filesystem>
-#include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -14,15 +14,13 @@
 #include "microbench/collective/report.hpp"
 #include "microbench/common/calls/measure.hpp"
 #include "microbench/common/calls/options.hpp"
+#include "microbench/common/program.hpp"
 #include "network/protocol.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/run.hpp"
 #include "runtime/system_file.hpp"
 
 namespace {
 
-using fabricmark::Error;
-using fabricmark::ExitCode;
 using fabricmark::microbench::Act;
 using fabricmark::microbench::Options;
 using fabricmark::microbench::Row;
@@ -121,21 +119,15 @@ int main(int argc, char** argv) {
   if (fabricmark::microbench::take_plan(command)) {
     return fabricmark::microbench::answer_plan([&] { return plan(command); });
   }
-  std::variant<Options, std::string> parsed;
-  std::optional<Error> refused;
-  try {
-    parsed = fabricmark::microbench::parse_options({command.begin() + 1, command.end()});
-  } catch (const Error& error) {
-    refused = error;
-  }
-  const auto* const options = std::get_if<Options>(&parsed);
-  std::string text = options == nullptr ? std::get<std::string>(parsed) : "";
-  if (options != nullptr && !refused) text = skipped(*options);
-  const bool runs = !refused && text.empty();
-  return fabricmark::runtime::run_ranks(argc, argv, runs ? options->ranks : 1, [&](Communicator& ranks) {
-    if (refused) throw Error(*refused);
-    if (runs) return run(ranks, of_all(ranks, *options, command), command);
-    if (ranks.is_root()) fabricmark::write_standard_output(text);
-    return static_cast<int>(ExitCode::kValid);
-  });
+  const auto parse = [&] {
+    auto parsed = fabricmark::microbench::parse_options({command.begin() + 1, command.end()});
+    const auto* const options = std::get_if<Options>(&parsed);
+    std::string text = options == nullptr ? "" : skipped(*options);
+    if (!text.empty()) parsed = std::move(text);
+    return parsed;
+  };
+  return fabricmark::microbench::run_command<Options>(
+      argc, argv, parse, [&](Communicator& ranks, const Options& options) {
+        return run(ranks, of_all(ranks, options, command), command);
+      });
 }

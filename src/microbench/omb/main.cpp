@@ -12,6 +12,7 @@
 #include "base/atomic_file.hpp"
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "microbench/common/program.hpp"
 #include "microbench/omb/limit.hpp"
 #include "microbench/omb/measure.hpp"
 #include "microbench/omb/options.hpp"
@@ -20,7 +21,6 @@
 #include "microbench/omb/text.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/publish.hpp"
-#include "runtime/run.hpp"
 #include "transport/mpi/passing.hpp"
 
 namespace {
@@ -135,27 +135,15 @@ int main(int argc, char** argv) {
     return describe_programs(command[2]);
   }
   if (microbench::take_plan(command)) return microbench::answer_plan([&] { return plan(command); });
-  std::variant<Options, std::string> parsed;
-  std::optional<Error> refused;
-  try {
-    if (command[0] == kOwnName && command.size() > 1 && !command[1].starts_with('-')) {
-      command.erase(command.begin());  // fm_omb latency ...
-      command[0] = "fm_" + command[0];
-    }
-    parsed = parse_options(command[0], {command.begin() + 1, command.end()});
-  } catch (const Error& error) {
-    refused = error;
+  if (command[0] == kOwnName && command.size() > 1 && !command[1].starts_with('-')) {
+    command.erase(command.begin());  // fm_omb latency ...
+    command[0] = "fm_" + command[0];
   }
-  const auto* const options = refused ? nullptr : std::get_if<Options>(&parsed);
-  const auto body = [&](Communicator& ranks) {
-    if (refused) throw Error(*refused);
-    if (options != nullptr) return run(ranks, *options, command);
-    if (ranks.is_root()) write_standard_output(std::get<std::string>(parsed));
-    return static_cast<int>(ExitCode::kValid);
-  };
+  const auto parse = [&] { return parse_options(command[0], {command.begin() + 1, command.end()}); };
+  const auto body = [&](Communicator& ranks, const Options& options) { return run(ranks, options, command); };
   // Plain MPI, as OMB's programs are: a library that knows of several threads takes locks.
-  const bool is_plain = options != nullptr && options->is_on_hosts() &&
-                        options->transport == fabricmark::transport::kMpiTransport;
-  return runtime::run_ranks(argc, argv, options != nullptr ? options->ranks : 1, body,
-                            is_plain ? runtime::Threads::kOne : runtime::Threads::kSeveral);
+  const auto is_plain = [](const Options& options) {
+    return options.is_on_hosts() && options.transport == fabricmark::transport::kMpiTransport;
+  };
+  return microbench::run_command<Options>(argc, argv, parse, body, is_plain);
 }

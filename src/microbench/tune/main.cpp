@@ -9,6 +9,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "base/atomic_file.hpp"
@@ -17,7 +18,6 @@
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/run.hpp"
 #include "transport/kept_ways.hpp"
 #include "transport/way_check.hpp"
 
@@ -41,10 +41,9 @@ struct Options {
   std::vector<transport::Pattern> patterns{};
   bool checks = false;
   std::optional<std::string> json{};
-  std::string text{};  ///< to print instead, for --help and --version
 };
 
-Options parsed(const std::vector<std::string>& arguments) {
+std::variant<Options, std::string> parsed(const std::vector<std::string>& arguments) {
   Options options;
   std::vector<std::string> patterns;
   CLI::App app("Measures how messages of each size travel the fastest over a transport, and keeps it",
@@ -70,7 +69,7 @@ Options parsed(const std::vector<std::string>& arguments) {
                "keep nothing, but measure what a program would take here against each way, in turns");
   app.add_option("--json", options.json, "write what was measured, as a list; - for standard output");
   microbench::add_selection(app, options.measured.selection);
-  options.text = microbench::text_or_parsed(app, arguments);
+  if (std::string text = microbench::text_or_parsed(app, arguments); !text.empty()) return text;
   options.measured.selection.mapping = device::mapping_of_environment();
   microbench::sizes_of(options.largest);
   for (const std::string& pattern : patterns) options.patterns.push_back(transport::pattern_named(pattern));
@@ -250,18 +249,10 @@ int run(runtime::Communicator& ranks, const Options& options) {
 
 int main(int argc, char** argv) {
   occupy_closed_streams();
-  Options options;
-  std::optional<Error> refused;
-  try {
-    options = parsed({argv + 1, argv + argc});
-  } catch (const Error& error) {
-    refused = error;
-  }
-  const bool runs = !refused && options.text.empty();
-  return runtime::run_ranks(argc, argv, runs ? options.ranks : 1, [&](runtime::Communicator& ranks) {
-    if (refused) throw Error(*refused);
-    if (runs) return run(ranks, options);
-    if (ranks.is_root()) write_standard_output(options.text);
-    return static_cast<int>(ExitCode::kValid);
-  });
+  return microbench::run_command<Options>(
+      argc, argv,
+      [&] {
+        return parsed({argv + 1, argv + argc});
+      },
+      run);
 }
