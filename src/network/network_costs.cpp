@@ -4,7 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
+#include <optional>
 #include <type_traits>
 #include <vector>
 
@@ -15,33 +15,23 @@ namespace fabricmark::network {
 
 namespace {
 
-using Json = nlohmann::json;
+using runtime::JsonPlace;
+using Json = JsonPlace::Json;
 
-/// An exported system with the numbers of its parts.
-class ExportedSystem : public runtime::SystemDocument {
- public:
-  using SystemDocument::SystemDocument;
+/// A value of `values`: {value, kind}; none where it is not there.
+std::optional<double> value_of(const JsonPlace& values, const std::string& key) {
+  const std::optional<JsonPlace> entry = values.find(key);
+  if (!entry) return std::nullopt;
+  return entry->at("value", &Json::is_number).number();
+}
 
-  /// A value of `values`: {value, kind}; none where it is not there.
-  [[nodiscard]] std::optional<double> value(const Json& values, const std::string& key,
-                                            const std::string& where) const {
-    const Json* entry = find(values, key);
-    if (entry == nullptr) return std::nullopt;
-    const Json* number = find(*entry, "value");
-    if (number == nullptr || !number->is_number()) throw wrong(where + key + ".value");
-    const auto found = number->get<double>();
-    if (!(found >= 0) || std::isinf(found)) throw wrong(where + key + ".value");
-    return found;
-  }
-  /// The same, of a whole number.
-  [[nodiscard]] std::optional<double> count(const Json& values, const std::string& key,
-                                            const std::string& where) const {
-    const std::optional<double> found = value(values, key, where);
-    if (found && (*found != std::floor(*found) || *found > NetworkValue::kMostCount))
-      throw wrong(where + key + ".value");
-    return found;
-  }
-};
+/// The same, of a whole number.
+std::optional<double> count_of(const JsonPlace& values, const std::string& key) {
+  const std::optional<double> found = value_of(values, key);
+  if (found && (*found != std::floor(*found) || *found > NetworkValue::kMostCount))
+    throw values.wrong(key + ".value");
+  return found;
+}
 
 template <auto Field>
 void set(NetworkCosts& costs, double value) {
@@ -87,25 +77,22 @@ struct Named {
   std::size_t kind = 0;  ///< of the devices whose transport it is
 };
 
-Named named(const ExportedSystem& system, const std::string& name) {
-  const Json& kinds = system.list("topology");
+Named named(const JsonPlace& system, const std::string& name) {
+  const std::vector<JsonPlace> kinds = system.list("topology");
   if (kinds.empty()) throw system.wrong("topology");
   for (std::size_t kind = 0; kind < kinds.size(); ++kind) {
-    const std::string where = fmt::format("topology[{}].networks", kind);
-    const Json* transports = ExportedSystem::find(kinds[kind], "networks");
-    if (transports == nullptr || !transports->is_object()) throw system.wrong(where);
-    if (name.empty() || ExportedSystem::find(*transports, name) == nullptr) continue;
-    return {system.text(*transports, name, where + "."), kind};
+    const JsonPlace transports = kinds[kind].at("networks");
+    if (!name.empty() && transports.find(name)) return {transports.text(name), kind};
   }
   return {name, 0};
 }
 
-std::size_t network_place(const ExportedSystem& system, const std::string& name, const std::string& id) {
-  const Json& networks = system.list("networks");
+JsonPlace network_place(const JsonPlace& system, const std::string& name, const std::string& id) {
+  const std::vector<JsonPlace> networks = system.list("networks");
   std::vector<std::string> known;
-  for (std::size_t i = 0; i < networks.size(); ++i) {
-    known.push_back(system.text(networks[i], "id", fmt::format("networks[{}].", i)));
-    if (known.back() == id) return i;
+  for (const JsonPlace& one : networks) {
+    known.push_back(one.text("id"));
+    if (known.back() == id) return one;
   }
   if (known.empty())
     throw bad_use(fmt::format("'{}' has no network", system.file()), "use a system that has one");
@@ -117,20 +104,18 @@ std::size_t network_place(const ExportedSystem& system, const std::string& name,
     throw bad_use(fmt::format("'{}' has several networks", system.file()),
                   fmt::format("choose one of {}", fmt::join(known, ", ")));
   }
-  return 0;
+  return networks.front();
 }
 
 /// What the devices say themselves of ports and calls. A kernel's start is the host's, whatever the network;
 /// a copy is the engine's, so that the device's stands in only where no network says it.
-void take_device(const ExportedSystem& system, std::size_t kind, NetworkCosts& found) {
-  const Json& devices = system.list("devices");
+void take_device(const JsonPlace& system, std::size_t kind, NetworkCosts& found) {
+  const std::vector<JsonPlace> devices = system.list("devices");
   if (devices.size() <= kind) throw system.wrong(kind == 0 ? "devices" : fmt::format("devices[{}]", kind));
-  const std::string where = fmt::format("devices[{}].values", kind);
-  const Json* values = ExportedSystem::find(devices[kind], "values");
-  if (values == nullptr) throw system.wrong(where);
-  const auto number = [&](const char* key) { return system.value(*values, key, where + ".").value_or(0); };
+  const JsonPlace values = devices[kind].at("values");
+  const auto number = [&](const char* key) { return value_of(values, key).value_or(0); };
   const auto own_or = [](double first, double second) { return first > 0 ? first : second; };
-  found.board_ports = static_cast<int>(system.count(*values, "serial_ports", where + ".").value_or(0));
+  found.board_ports = static_cast<int>(count_of(values, "serial_ports").value_or(0));
   found.host_start_seconds = own_or(number("invocation_seconds"), found.host_start_seconds);
   found.copy_seconds = own_or(found.copy_seconds, number("copy_seconds"));
   found.copy_bytes_per_second = own_or(found.copy_bytes_per_second, number("copy_bytes_per_second"));
@@ -148,26 +133,22 @@ double NetworkCosts::wire_bytes_per_second() const {
 
 namespace {
 
-NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
+NetworkCosts costs_of(const runtime::SystemDocument& document, const std::string& name) {
+  const JsonPlace system = document.root();
   const auto [id, kind] = named(system, name);
-  const std::size_t place = network_place(system, name, id);
-  const std::string where = fmt::format("networks[{}].", place);
-  const Json& network = system.list("networks")[place];
-  const Json* values = ExportedSystem::find(network, "values");
-  if (values == nullptr || !values->is_object()) throw system.wrong(where + "values");
-  const std::string inside = where + "values.";
+  const JsonPlace network = network_place(system, name, id);
+  const JsonPlace values = network.at("values");
   NetworkCosts found;
-  found.id = system.text(network, "id", where);
-  found.kind = system.text(network, "kind", where);
-  if (ExportedSystem::find(network, "topology") != nullptr)
-    found.topology = system.text(network, "topology", where);
+  found.id = network.text("id");
+  found.kind = network.text("kind");
+  if (network.find("topology")) found.topology = network.text("topology");
   for (const NetworkValue& one : network_values()) {
     const std::string key(one.name);
-    const auto said = one.is_count ? system.count(*values, key, inside) : system.value(*values, key, inside);
+    const auto said = one.is_count ? count_of(values, key) : value_of(values, key);
     if (said) one.set(found, *said);
   }
   found.links = std::max(found.links, 1);
-  if (!(found.link_bytes_per_second > 0)) throw system.wrong(inside + "link_bytes_per_second");
+  if (!(found.link_bytes_per_second > 0)) throw values.wrong("link_bytes_per_second");
   take_device(system, kind, found);
   return found;
 }
@@ -175,11 +156,11 @@ NetworkCosts costs_of(const ExportedSystem& system, const std::string& name) {
 }  // namespace
 
 NetworkCosts load_network_costs(const std::filesystem::path& file, const std::string& name) {
-  return costs_of(ExportedSystem(file), name);
+  return costs_of(runtime::SystemDocument(file), name);
 }
 
 NetworkCosts read_network_costs(const std::string& json, const std::string& origin, const std::string& name) {
-  return costs_of(ExportedSystem(json, origin), name);
+  return costs_of(runtime::SystemDocument(json, origin), name);
 }
 
 PacketCosts packet_costs(const NetworkCosts& network, Forwarding forwarding) {

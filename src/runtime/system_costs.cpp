@@ -2,7 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
 #include <limits>
 #include <stdexcept>
 #include <utility>
@@ -13,78 +12,53 @@
 
 namespace fabricmark::runtime {
 
-namespace {
+using Json = JsonPlace::Json;
 
-using Json = SystemDocument::Json;
-using Values = std::map<std::string, double>;
-
-}  // namespace
-
-/// What the file says, with messages that name the place.
+/// What the file says.
 struct SystemCosts::Reader {
   SystemDocument document;
 
-  [[nodiscard]] double number(const Json& json, const std::string& where, double least = 0) const {
-    if (!json.is_number()) throw document.wrong(where);
-    const double found = json.get<double>();
-    if (!std::isfinite(found) || found < least) throw document.wrong(where);
-    return found;
-  }
-  [[nodiscard]] std::vector<double> numbers(const Json& parent, const std::string& key,
-                                            const std::string& where, double least = 0) const {
+  static std::vector<double> numbers(const JsonPlace& parent, const std::string& key, double least = 0) {
     std::vector<double> found;
-    for (const Json& one : document.member(parent, key, &Json::is_array, where))
-      found.push_back(number(one, where + key, least));
+    for (const JsonPlace& one : parent.list(key)) found.push_back(one.number(least));
     return found;
   }
-  [[nodiscard]] SizeTable table(const Json& json, const std::string& where) const {
+  static SizeTable table(const JsonPlace& place) {
     try {
       // Longer messages that were measured may take less.
       constexpr double kAny = std::numeric_limits<double>::lowest();
-      return {numbers(json, "bytes", where), numbers(json, "seconds", where),
-              numbers(json, "seconds_per_byte", where, kAny)};
+      return {numbers(place, "bytes"), numbers(place, "seconds"), numbers(place, "seconds_per_byte", kAny)};
     } catch (const std::invalid_argument&) {
-      throw document.wrong(where + "bytes");
+      throw place.wrong("bytes");
     }
   }
-  /// The entry of a list that has this text, and its place; null where there is none.
-  [[nodiscard]] std::pair<const Json*, std::string> entry(const std::string& list, const std::string& key,
-                                                          const std::string& text) const {
-    const Json& all = document.list(list);
-    for (std::size_t i = 0; i < all.size(); ++i) {
-      const std::string where = fmt::format("{}[{}].", list, i);
-      if (document.text(all[i], key, where) == text) return {&all[i], where};
+  /// The entry of a list that has this text; none where there is none.
+  [[nodiscard]] std::optional<JsonPlace> entry(const std::string& list, const std::string& key,
+                                               const std::string& text) const {
+    for (const JsonPlace& one : document.root().list(list)) {
+      if (one.text(key) == text) return one;
     }
-    return {nullptr, list};
+    return std::nullopt;
   }
-  [[nodiscard]] std::pair<const Json*, std::string> required(const std::string& list,
-                                                             const std::string& id) const {
-    const auto found = entry(list, "id", id);
-    if (found.first == nullptr) throw document.wrong(fmt::format("{}: {}", list, id));
-    return found;
+  [[nodiscard]] JsonPlace required(const std::string& list, const std::string& id) const {
+    if (const auto found = entry(list, "id", id)) return *found;
+    throw document.root().wrong(fmt::format("{}: {}", list, id));
   }
-  [[nodiscard]] Values values(const std::string& list, const std::string& id) const {
-    const auto [parent, where] = required(list, id);
-    Values found;
-    for (const auto& [name, one] : document.member(*parent, "values", &Json::is_object, where).items()) {
-      const std::string place = where + "values." + name + ".";
-      found[name] = number(document.member(one, "value", &Json::is_number, place), place + "value");
-    }
+  [[nodiscard]] std::map<std::string, double> values(const std::string& list, const std::string& id) const {
+    std::map<std::string, double> found;
+    for (const auto& [name, one] : required(list, id).items("values"))
+      found[name] = one.at("value", &Json::is_number).number();
     return found;
   }
   /// By transport, of a run on so many devices.
-  [[nodiscard]] std::map<std::string, SizeTable> messages(const Json& wiring, const std::string& where,
-                                                          int devices) const {
+  static std::map<std::string, SizeTable> messages(const JsonPlace& wiring, int devices) {
     std::map<std::string, SizeTable> found;
-    if (SystemDocument::find(wiring, "messages") == nullptr) return found;
-    const Json& all = document.member(wiring, "messages", &Json::is_object, where);
-    for (const auto& [transport, tables] : all.items()) {
-      static_cast<void>(document.member(all, transport, &Json::is_array, where + "messages."));
-      for (std::size_t i = 0; i < tables.size(); ++i) {
-        const std::string place = fmt::format("{}messages.{}[{}].", where, transport, i);
-        const Json& first = document.member(tables[i], "devices", &Json::is_number, place);
-        if (number(first, place + "devices") > devices) break;
-        found.insert_or_assign(transport, table(tables[i], place));
+    if (!wiring.find("messages")) return found;
+    const JsonPlace all = wiring.at("messages");
+    for (const auto& [transport, unused] : all.json().items()) {
+      for (const JsonPlace& one : all.list(transport)) {
+        if (one.at("devices", &Json::is_number).number() > devices) break;
+        found.insert_or_assign(transport, table(one));
       }
     }
     return found;
@@ -92,14 +66,11 @@ struct SystemCosts::Reader {
   /// None where nothing says the rate.
   [[nodiscard]] std::optional<Copies> copies(const std::string& device, const std::string& direction,
                                              bool is_beside_others) const {
-    const auto [parent, where] = required("devices", device);
-    const Json* const all = SystemDocument::find(*parent, "copies");
-    const Json* const one = all == nullptr ? nullptr : SystemDocument::find(*all, direction);
-    if (one == nullptr) return std::nullopt;
-    const auto of = [&, place = where + "copies." + direction + "."](const std::string& kind) {
-      return table(document.member(*one, kind, &Json::is_object, place), place + kind + ".");
-    };
-    return Copies{of("array"), of(is_beside_others ? "message_beside_others" : "message")};
+    const auto all = required("devices", device).find("copies");
+    const auto one = all ? all->find(direction) : std::nullopt;
+    if (!one) return std::nullopt;
+    return Copies{table(one->at("array")),
+                  table(one->at(is_beside_others ? "message_beside_others" : "message"))};
   }
 };
 
@@ -111,11 +82,9 @@ SystemCosts::SystemCosts(const SystemPlace& place)
     for (const auto& [name, value] : reader.values("bitstreams", place.bitstream)) values_[name] = value;
   }
   double devices_per_node = 1;
-  if (const auto [wiring, where] = reader.entry("topology", "device", place.device); wiring != nullptr) {
-    const Json& each = reader.document.member(*wiring, "devices_per_node", &Json::is_number, where);
-    devices_per_node = reader.number(each, where + "devices_per_node");
-    if (devices_per_node < 1) throw reader.document.wrong(where + "devices_per_node");
-    messages_ = reader.messages(*wiring, where, place.devices);
+  if (const auto wiring = reader.entry("topology", "device", place.device)) {
+    devices_per_node = wiring->at("devices_per_node", &Json::is_number).number(1);
+    messages_ = Reader::messages(*wiring, place.devices);
   }
   const bool is_beside_others = place.devices > 1 && devices_per_node > 1;
   to_device_ = reader.copies(place.device, "to_device", is_beside_others);

@@ -13,27 +13,27 @@ namespace fabricmark::runtime {
 namespace {
 
 namespace fs = std::filesystem;
-using Json = SystemDocument::Json;
+using Json = JsonPlace::Json;
 
 struct Entry {
+  explicit Entry(const JsonPlace& said)
+      : id(said.text("id")),
+        device(said.text("device")),
+        variant(said.text("variant")),
+        transport(said.text("transport")),
+        place(said) {}
   std::string id;
   std::string device;
   std::string variant;
   std::string transport;
-  std::string where;  ///< for messages
-  const Json* json = nullptr;
+  JsonPlace place;
 };
 
 /// The bitstreams of a benchmark, in the order of the file.
-std::vector<Entry> bitstreams_of(const SystemDocument& document, const std::string& benchmark) {
+std::vector<Entry> bitstreams_of(const JsonPlace& system, const std::string& benchmark) {
   std::vector<Entry> found;
-  const Json& all = document.list("bitstreams");
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const std::string where = fmt::format("bitstreams[{}].", i);
-    if (document.text(all[i], "benchmark", where) != benchmark) continue;
-    found.push_back({document.text(all[i], "id", where), document.text(all[i], "device", where),
-                     document.text(all[i], "variant", where), document.text(all[i], "transport", where),
-                     where, &all[i]});
+  for (const JsonPlace& one : system.list("bitstreams")) {
+    if (one.text("benchmark") == benchmark) found.emplace_back(one);
   }
   return found;
 }
@@ -79,148 +79,120 @@ std::optional<Entry> choose(std::vector<Entry> entries, const fs::path& file, co
   return entries.empty() ? std::nullopt : std::optional<Entry>(entries.front());
 }
 
-/// The value of a bitstream's or a device's number; null where it has none.
-const Json* value_of(const SystemDocument& document, const Json& parent, const std::string& name,
-                     const std::string& where) {
-  const Json& values = document.member(parent, "values", &Json::is_object, where);
-  const Json* const found = SystemDocument::find(values, name);
-  if (found == nullptr) return nullptr;
-  return &document.member(*found, "value", &Json::is_number, fmt::format("{}values.{}.", where, name));
+/// The value of a bitstream's or a device's number; none where it has none.
+std::optional<JsonPlace> value_of(const JsonPlace& parent, const std::string& name) {
+  const std::optional<JsonPlace> found = parent.at("values").find(name);
+  if (!found) return std::nullopt;
+  return found->at("value", &Json::is_number);
 }
 
 /// How many banks hold a matrix: a value of the bitstream, and a parameter of some benchmarks.
 constexpr const char* kMatrixBanks = "matrix_banks";
 
 /// The parameters of a bitstream, its transport among them where the benchmark has that choice.
-std::map<std::string, Value> parameters_of(const SystemDocument& document, const Entry& entry,
-                                           const KernelSpec& spec) {
+std::map<std::string, Value> parameters_of(const Entry& entry, const KernelSpec& spec) {
   std::map<std::string, Value> found;
-  const std::string transport = document.text(*entry.json, "transport", entry.where);
-  if (transport != "none" && spec.find("transport") != nullptr) found["transport"] = transport;
-  const std::string where = entry.where + "parameters.";
-  for (const auto& [name, value] :
-       document.member(*entry.json, "parameters", &Json::is_object, entry.where).items()) {
-    found[name] = document.value(value, where + name);
-  }
+  if (entry.transport != "none" && spec.find("transport") != nullptr) found["transport"] = entry.transport;
+  for (const auto& [name, said] : entry.place.items("parameters")) found[name] = said.value();
   // A design may have been made for fewer banks than there are.
-  if (const Json* const banks = value_of(document, *entry.json, kMatrixBanks, entry.where))
-    found.emplace(kMatrixBanks, document.value(*banks, entry.where + "values." + kMatrixBanks));
+  if (const auto banks = value_of(entry.place, kMatrixBanks)) found.emplace(kMatrixBanks, banks->value());
   if (spec.find(kMatrixBanks) == nullptr) found.erase(kMatrixBanks);
   return found;
 }
 
 /// What a system says of a bitstream beside its parameters.
-Design design_of(const SystemDocument& document, const Entry& entry) {
+Design design_of(const Entry& entry) {
   Design found{.board = entry.device, .bitstream = entry.id};
-  const auto text = [&](const char* name) {
-    return SystemDocument::find(*entry.json, name) == nullptr ? std::string()
-                                                              : document.text(*entry.json, name, entry.where);
-  };
-  found.tools = text("tools");
-  found.shell = text("shell");
-  if (const Json* const clock = value_of(document, *entry.json, "kernel_hz", entry.where))
-    found.clock_hz = clock->get<double>();
-  const Json* const resources = SystemDocument::find(*entry.json, "resources");
-  if (resources == nullptr) return found;
-  const std::string where = entry.where + "resources";
-  if (!resources->is_object()) throw document.wrong(where);
-  for (const auto& [name, number] : resources->items()) {
-    if (!number.is_number_integer()) throw document.wrong(where + "." + name);
-    found.resources[name] = number.get<std::int64_t>();
+  if (entry.place.find("tools")) found.tools = entry.place.text("tools");
+  if (entry.place.find("shell")) found.shell = entry.place.text("shell");
+  if (const auto clock = value_of(entry.place, "kernel_hz")) found.clock_hz = clock->json().get<double>();
+  if (!entry.place.find("resources")) return found;
+  for (const auto& [name, number] : entry.place.items("resources")) {
+    if (!number.json().is_number_integer()) throw number.wrong();
+    found.resources[name] = number.json().get<std::int64_t>();
   }
   return found;
 }
 
-std::int64_t banks_of(const SystemDocument& document, const Json& device, const std::string& where) {
-  const Json& values = document.member(device, "values", &Json::is_object, where);
-  const Json& banks = document.member(values, "banks", &Json::is_object, where + "values.");
-  const std::string place = where + "values.banks.";
-  const Value number =
-      document.value(document.member(banks, "value", &Json::is_number, place), place + "value");
-  const auto* whole = std::get_if<std::int64_t>(&number);
-  if (whole == nullptr || *whole < 1) throw document.wrong(place + "value");
+std::int64_t banks_of(const JsonPlace& device) {
+  const JsonPlace number = device.at("values").at("banks").at("value", &Json::is_number);
+  const Value banks = number.value();
+  const auto* whole = std::get_if<std::int64_t>(&banks);
+  if (whole == nullptr || *whole < 1) throw number.wrong();
   return *whole;
 }
 
 /// Texts that a file may have, by what they mean here.
 template <typename Meaning>
-Meaning meaning_of(const SystemDocument& document, const Json& parent, const char* name,
-                   const std::string& where, const std::map<std::string, Meaning>& known) {
-  if (SystemDocument::find(parent, name) == nullptr) return {};
-  const auto found = known.find(document.text(parent, name, where));
-  if (found == known.end()) throw document.wrong(where + name);
+Meaning meaning_of(const JsonPlace& parent, const char* name, const std::map<std::string, Meaning>& known) {
+  if (!parent.find(name)) return {};
+  const auto found = known.find(parent.text(name));
+  if (found == known.end()) throw parent.wrong(name);
   return found->second;
 }
 
 /// Of a device with so many banks.
-device::BoardMemory memory_of(const SystemDocument& document, const Json& device, const std::string& where,
-                              std::int64_t banks) {
+device::BoardMemory memory_of(const JsonPlace& device, std::int64_t banks) {
   using device::BoardMemory;
   BoardMemory found{.banks = static_cast<int>(banks)};
-  if (const Json* const bytes = value_of(document, device, "memory_bytes", where))
-    found.bank_bytes = static_cast<std::uint64_t>(bytes->get<double>() / static_cast<double>(banks));
-  if (SystemDocument::find(device, "memory") == nullptr) return found;
-  const Json& memory = document.member(device, "memory", &Json::is_object, where);
-  const std::string place = where + "memory.";
-  found.kind = meaning_of(document, memory, "kind", place, device::memory_kinds());
-  found.choice = meaning_of(document, memory, "placement", place, device::memory_choices());
-  if (const Json* const offset = SystemDocument::find(memory, "index_offset")) {
+  if (const auto bytes = value_of(device, "memory_bytes"))
+    found.bank_bytes = static_cast<std::uint64_t>(bytes->json().get<double>() / static_cast<double>(banks));
+  if (!device.find("memory")) return found;
+  const JsonPlace memory = device.at("memory");
+  found.kind = meaning_of(memory, "kind", device::memory_kinds());
+  found.choice = meaning_of(memory, "placement", device::memory_choices());
+  if (const auto offset = memory.find("index_offset")) {
     constexpr std::int64_t kMost = 1 << 20;
-    if (!offset->is_number_integer() || *offset < 0 || *offset > kMost)
-      throw document.wrong(place + "index_offset");
-    found.index_offset = offset->get<int>();
+    const Json& number = offset->json();
+    if (!number.is_number_integer() || number < 0 || number > kMost) throw offset->wrong();
+    found.index_offset = number.get<int>();
   }
   return found;
 }
 
-bool has_device(const SystemDocument& document, const std::string& id) {
-  const Json& devices = document.list("devices");
-  return std::ranges::any_of(devices, [&](const Json& device) {
-    const Json* const own = SystemDocument::find(device, "id");
-    return own != nullptr && *own == id;
+bool has_device(const JsonPlace& system, const std::string& id) {
+  return std::ranges::any_of(system.list("devices"), [&](const JsonPlace& device) {
+    const auto own = device.find("id");
+    return own && own->json() == id;
   });
 }
 
 /// The first kind of device that has the transport; empty where none has, or nothing is said of them.
-std::string device_with(const SystemDocument& document, const std::string& transport) {
-  const Json* const kinds = SystemDocument::find(document.root(), "topology");
-  for (std::size_t kind = 0; kinds != nullptr && kind < kinds->size(); ++kind) {
-    const Json* const networks = SystemDocument::find((*kinds)[kind], "networks");
-    if (networks == nullptr || SystemDocument::find(*networks, transport) == nullptr) continue;
-    return document.text((*kinds)[kind], "device", fmt::format("topology[{}].", kind));
+std::string device_with(const JsonPlace& system, const std::string& transport) {
+  for (const JsonPlace& kind : system.list_if_any("topology")) {
+    const auto networks = kind.find("networks");
+    if (networks && networks->find(transport)) return kind.text("device");
   }
   return {};
 }
 
 /// Of a kind; empty where nothing is said of it, as of a board by itself.
-std::optional<std::int64_t> most_devices(const SystemDocument& document, const std::string& device) {
-  const Json* const kinds = SystemDocument::find(document.root(), "topology");
-  for (std::size_t kind = 0; kinds != nullptr && kind < kinds->size(); ++kind) {
-    const std::string where = fmt::format("topology[{}].", kind);
-    if (document.text((*kinds)[kind], "device", where) != device) continue;
-    const Json& most = document.member((*kinds)[kind], "most_devices", &Json::is_number_integer, where);
-    return most.get<std::int64_t>();
+std::optional<std::int64_t> most_devices(const JsonPlace& system, const std::string& device) {
+  for (const JsonPlace& kind : system.list_if_any("topology")) {
+    if (kind.text("device") == device)
+      return kind.at("most_devices", &Json::is_number_integer).json().get<std::int64_t>();
   }
   return std::nullopt;
 }
 
-void check_most(const SystemDocument& document, const std::string& device, int ranks) {
-  const std::optional<std::int64_t> most = most_devices(document, device);
+void check_most(const JsonPlace& system, const std::string& device, int ranks) {
+  const std::optional<std::int64_t> most = most_devices(system, device);
   if (!most || *most >= ranks) return;
-  throw bad_use(fmt::format("'{}' has {} devices of the kind {}, not one for each of {} ranks",
-                            document.file(), *most, device, ranks),
+  throw bad_use(fmt::format("'{}' has {} devices of the kind {}, not one for each of {} ranks", system.file(),
+                            *most, device, ranks),
                 fmt::format("give at most {} ranks, or a system with more boards", *most));
 }
 
 }  // namespace
 
 void check_devices(const fs::path& file, const std::string& device, int ranks) {
-  check_most(SystemDocument(file), device, ranks);
+  const SystemDocument document(file);
+  check_most(document.root(), device, ranks);
 }
 
 void check_devices_with(const fs::path& file, const std::string& transport, int ranks) {
   const SystemDocument document(file);
-  check_most(document, device_with(document, transport), ranks);
+  check_most(document.root(), device_with(document.root(), transport), ranks);
 }
 
 std::string SystemChoice::note() const {
@@ -257,34 +229,33 @@ void require_same_build(const KernelSpec& spec, const Overrides& sidecar, const 
 
 SystemChoice load_system(const fs::path& file, const KernelSpec& spec, const BitstreamChoice& choice) {
   const SystemDocument document(file);
+  const JsonPlace system = document.root();
   SystemChoice found;
-  found.system = document.text(document.root(), "name", "");
+  found.system = system.text("name");
   found.overrides.origin = file.string();
-  if (const auto entry = choose(bitstreams_of(document, spec.benchmark), file, spec, choice)) {
+  if (const auto entry = choose(bitstreams_of(system, spec.benchmark), file, spec, choice)) {
     found.bitstream = entry->id;
     found.device = entry->device;
     found.overrides.variant = entry->variant;
-    found.overrides.parameters = parameters_of(document, *entry, spec);
-    found.overrides.design = design_of(document, *entry);
+    found.overrides.parameters = parameters_of(*entry, spec);
+    found.overrides.design = design_of(*entry);
     found.overrides.origin += ": " + entry->id;
-  } else if (has_device(document, choice.board)) {
+  } else if (has_device(system, choice.board)) {
     found.device = choice.board;
   } else if (!choice.transport.empty()) {
-    found.device = device_with(document, choice.transport);
+    found.device = device_with(system, choice.transport);
   }
-  const Json& devices = document.list("devices");
-  for (std::size_t i = 0; i < devices.size(); ++i) {
-    const std::string where = fmt::format("devices[{}].", i);
-    const std::string device = document.text(devices[i], "id", where);
+  for (const JsonPlace& one : system.list("devices")) {
+    const std::string device = one.text("id");
     if (!found.device.empty() && device != found.device) continue;
     found.device = device;
-    const std::int64_t banks = banks_of(document, devices[i], where);
+    const std::int64_t banks = banks_of(one);
     found.overrides.banks = banks;
-    found.overrides.memory = memory_of(document, devices[i], where, banks);
+    found.overrides.memory = memory_of(one, banks);
     found.overrides.design.board = device;
     return found;
   }
-  throw document.wrong(found.device.empty() ? "devices" : "devices: the board " + found.device);
+  throw system.wrong(found.device.empty() ? "devices" : "devices: the board " + found.device);
 }
 
 }  // namespace fabricmark::runtime

@@ -13,9 +13,9 @@ namespace {
 
 std::string first_device(const std::filesystem::path& system) {
   const runtime::SystemDocument document(system);
-  const auto& devices = document.list("devices");
-  if (devices.empty()) throw document.wrong("devices[0]");
-  return document.text(devices.front(), "id", "devices[0].");
+  const auto devices = document.root().list("devices");
+  if (devices.empty()) throw document.root().wrong("devices[0]");
+  return devices.front().text("id");
 }
 
 /// Frames that are neither sent again nor bundled, over cables as fast as their lines are.
