@@ -11,6 +11,7 @@ from fabricmark.results import published
 SCHEMA = "prices-1"
 DEVICES, WATTS, PRICE = WORDS = ("devices", "watts", "price")
 EXAMPLE = "write --budget devices=8, watts=400 or price=prices.toml"
+TIME, ENERGY, COST = BY = ("time", "energy", "cost")
 HOUR, KILO = 3600.0, 1e3
 AVERAGE = "power_average"
 
@@ -35,6 +36,11 @@ class Budget:
     of_watts: str = ""
     prices: Prices = field(default_factory=Prices)
 
+    @property
+    def said(self) -> list[str]:
+        """A line of where the watts are from, where there are any."""
+        return [f"{self.board_watts:g} W of a board: {self.of_watts}"] if self.of_watts else []
+
     def joules(self, boards, seconds):
         """Energy of a run, or None where nothing says the power of a board."""
         return None if self.board_watts is None else boards * self.board_watts * seconds
@@ -45,6 +51,13 @@ class Budget:
             return None
         energy = (self.board_watts or 0.0) / KILO * self.prices.per_kwh
         return boards * seconds / HOUR * (self.prices.per_hour + energy)
+
+
+def unsaid(by: str) -> FabricmarkError:
+    """For designs that cannot be sorted by energy or cost."""
+    missing = "watts" if by == ENERGY else "per_hour"
+    remedy = f"write {missing} into a file, and give --budget price=FILE"
+    return FabricmarkError(f"--by {by}: nothing says {missing} of the board", remedy)
 
 
 def parse(words: Sequence[str], board: str, benchmark: str) -> Budget:

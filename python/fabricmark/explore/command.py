@@ -55,7 +55,7 @@ def explore(
     devices: Annotated[str | None, typer.Option(help=HELP["devices"])] = None,
     given: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
     budget: Annotated[list[str] | None, typer.Option(help=HELP["budget"])] = None,
-    by: Annotated[str, choices.one_of(stencils.BY, HELP["by"])] = stencils.TIME,
+    by: Annotated[str, choices.one_of(budgets.BY, HELP["by"])] = budgets.TIME,
     top: Annotated[int, typer.Option(min=1, help="How many designs are shown.")] = 10,
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
@@ -78,8 +78,8 @@ def explore(
         kernels.check_benchmark(name)
     if system is None:
         raise FabricmarkError(f"nothing says on which system {name} is explored", "give --system")
-    if by not in stencils.BY:
-        raise FabricmarkError(f"there is no --by {by}", f"use {', '.join(stencils.BY)}")
+    if by not in budgets.BY:
+        raise FabricmarkError(f"there is no --by {by}", f"use {', '.join(budgets.BY)}")
     if plot_file is not None:
         check_picture(plot_file)
     systems_of = [str(one) for one in options.names(system, "--system")]

@@ -9,7 +9,7 @@ import json
 import os
 import subprocess
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -56,14 +56,10 @@ def confirm(answer: Answer, one: Found) -> Confirmed:
     if one.values["orientation"] != ALONG_X:
         across, along = along, across
     across += -across % made.pipelines  # rows are whole words
-    with tempfile.TemporaryDirectory() as folder:
-        system, result = Path(folder) / "system.json", Path(folder) / "result.json"
-        paths.write_atomically(system, json.dumps(_document(answer, one)))
-        words = ["--timing-only", "--system", system, "--bitstream-id", answer.built[0]]
-        words += ["--ranks", int(made.boards), "--columns", across, "--rows", along, "--steps", int(steps)]
-        words += ["--repetitions", 1, "--warmup", 0, "--row-cells", max(across, 1), "--json", result]
-        words += _compression(answer, one)
-        found = measurements([str(paths.program(answer.asked.benchmark)), *map(str, words)], result)
+    words = ["--bitstream-id", answer.built[0], "--ranks", int(made.boards), "--columns", across]
+    words += ["--rows", along, "--steps", int(steps), "--row-cells", max(across, 1)]
+    words += _compression(answer, one)
+    found = measurements(answer.asked.benchmark, _document(answer, one), words)
     rate = next(row["best"] for row in found if row["name"] == "cell_steps") * MEGA
     equation = made.cycles / made.hz + of.launch
     label = f"{int(made.boards)} x ({int(made.pipelines)}, {int(made.cascaded)})"
@@ -117,20 +113,26 @@ def _set(row: Mapping[str, Any], name: str, value: float) -> None:
     row["values"][name] = {"value": float(value), "kind": "fitted"}
 
 
-def measurements(command: list[str], result: Path) -> list[dict[str, Any]]:
-    """Of the result of a run. Raises FabricmarkError (3) where it fails."""
+def measurements(benchmark: str, system: Mapping[str, Any], words: Sequence[Any]) -> list[dict[str, Any]]:
+    """Of one run of its program on an exported system that computes nothing. Raises FabricmarkError (3) where
+    it fails."""
     environment = {**os.environ, "FABRICMARK_KERNELS": str(paths.kernels())}
-    try:
-        done = subprocess.run(
-            command, env=environment, capture_output=True, text=True, errors="replace",
-            timeout=LONGEST_SECONDS, stdin=subprocess.DEVNULL, check=False,
-        )  # fmt: skip
-    except (OSError, subprocess.TimeoutExpired) as error:
-        raise FabricmarkError(f"--confirm: {error}", "build with `make build`", ENVIRONMENT) from error
-    if done.returncode != 0:
-        said = ended.words(done.returncode, done.stderr)
-        raise FabricmarkError(
-            f"--confirm: {Path(command[0]).name} {said}",
-            ended.remedy(done.returncode, done.stderr), ENVIRONMENT,
-        )  # fmt: skip
-    return list(results.load(result).document["measurements"])
+    program = paths.program(benchmark)
+    with tempfile.TemporaryDirectory() as folder:
+        file, result = Path(folder) / "system.json", Path(folder) / "result.json"
+        paths.write_atomically(file, json.dumps(system))
+        own = ["--timing-only", "--system", file, "--repetitions", 1, "--warmup", 0, "--json", result]
+        try:
+            done = subprocess.run(
+                [program, *map(str, (*own, *words))], env=environment, capture_output=True, text=True,
+                errors="replace", timeout=LONGEST_SECONDS, stdin=subprocess.DEVNULL, check=False,
+            )  # fmt: skip
+        except (OSError, subprocess.TimeoutExpired) as error:
+            raise FabricmarkError(f"--confirm: {error}", "build with `make build`", ENVIRONMENT) from error
+        if done.returncode != 0:
+            said = ended.words(done.returncode, done.stderr)
+            raise FabricmarkError(
+                f"--confirm: {program.name} {said}",
+                ended.remedy(done.returncode, done.stderr), ENVIRONMENT,
+            )  # fmt: skip
+        return list(results.load(result).document["measurements"])

@@ -1,13 +1,10 @@
 """The best designs of a benchmark once more, by the modelled clock of this project's own program."""
 
-import json
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
 from fabricmark import models
-from fabricmark.base import paths, transports
+from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore.confirm import Confirmed, exported, measurements
 from fabricmark.explore.designs import DEVICES, Answer, Found
@@ -24,17 +21,13 @@ UNCOPIED = {
 def confirm(answer: Answer, one: Found) -> Confirmed:
     """Runs a design with --timing-only. Raises FabricmarkError (3) where the program cannot run."""
     case, benchmark = one.case, answer.asked.benchmark
-    with tempfile.TemporaryDirectory() as folder:
-        system, result = Path(folder) / "system.json", Path(folder) / "result.json"
-        paths.write_atomically(system, json.dumps(_document(answer, one)))
-        words: list[Any] = ["--timing-only", "--system", system, "--bitstream-id", case.base]
-        words += ["--ranks", one.devices, "--repetitions", 1, "--warmup", 0, "--json", result]
-        if case.transport != transports.NONE:
-            words += ["--transport", case.transport]
-        for name, value in case.sizes(one.devices).items():
-            if name not in case.bitstream.parameters:
-                words += [f"--{name.replace('_', '-')}", value]
-        found = measurements([str(paths.program(benchmark)), *map(str, words)], result)
+    words: list[Any] = ["--bitstream-id", case.base, "--ranks", one.devices]
+    if case.transport != transports.NONE:
+        words += ["--transport", case.transport]
+    for name, value in case.sizes(one.devices).items():
+        if name not in case.bitstream.parameters:
+            words += [f"--{name.replace('_', '-')}", value]
+    found = measurements(benchmark, _document(answer, one), words)
     clock = next((row["best"] for row in found if _is_headline(benchmark, row)), None)
     if clock is None:
         raise FabricmarkError(f"--confirm: {benchmark} has no modelled {answer.metric}", "leave it out")

@@ -21,7 +21,7 @@ from fabricmark.base.kernels import Parameter
 from fabricmark.base.terminal import percent
 from fabricmark.explore import area
 from fabricmark.explore.area_fit import base_design
-from fabricmark.explore.budget import Budget
+from fabricmark.explore.budget import ENERGY, TIME, Budget, unsaid
 from fabricmark.explore.front import pareto
 from fabricmark.inspect.chips import VENDORS
 from fabricmark.models import _sweep
@@ -313,15 +313,11 @@ def explore(asked: Asked, budget: Budget, by: str, top: int) -> Answer:
 
 def _worth(one: Found, by: str, budget: Budget) -> float:
     """What designs are sorted by: the rate, or that for each watt or for what an hour costs."""
-    if by == "time":
+    if by == TIME:
         return one.rate
-    spent = budget.joules(one.devices, 1.0) if by == "energy" else budget.cost(one.devices, 1.0)
+    spent = budget.joules(one.devices, 1.0) if by == ENERGY else budget.cost(one.devices, 1.0)
     if not spent:
-        missing = "watts" if by == "energy" else "per_hour"
-        raise FabricmarkError(
-            f"--by {by}: nothing says {missing} of the board",
-            f"write {missing} into a file, and give --budget price=FILE",
-        )
+        raise unsaid(by)
     return one.rate / spent
 
 

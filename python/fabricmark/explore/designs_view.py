@@ -78,9 +78,7 @@ def lines(answer: Answer, budget: Budget) -> list[str]:
             "resources: the published ones, and what inspect and factors say of the difference; of whole "
             f"designs of {answer.asked.benchmark}: median error {percent(median)}, 90 % within {percent(p90)}"
         )
-    if budget.of_watts:
-        found.append(f"{budget.board_watts:g} W of a board: {budget.of_watts}")
-    return found
+    return found + budget.said
 
 
 def _sizes(answer: Answer) -> str:

@@ -11,7 +11,7 @@ import numpy as np
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore import area, elements, reasons
-from fabricmark.explore.budget import Budget
+from fabricmark.explore.budget import COST, ENERGY, TIME, Budget, unsaid
 from fabricmark.explore.cascades import NONE, Exploration, Problem, Space
 from fabricmark.explore.design_file import DesignFile
 from fabricmark.explore.front import pareto
@@ -21,7 +21,6 @@ from fabricmark.predict.feasible import NAMES
 from fabricmark.results import figures, published
 from fabricmark.systems import System, choice
 
-TIME, ENERGY, COST = BY = ("time", "energy", "cost")
 PUBLISHED_RATIO = "published"  # of compression: what was measured on the authors' stream
 MOST_CASCADED = 64
 ALL_COUNTS = 256  # up to so many boards each number is looked at, beyond them powers of two
@@ -250,11 +249,7 @@ def _objective(one: Found, by: str, budget: Budget) -> float:
     """What designs are sorted by. Raises FabricmarkError (2) for what nothing says."""
     value = {TIME: one.seconds, ENERGY: one.joules, COST: one.cost}[by]
     if value is None:
-        missing = "watts" if by == ENERGY else "per_hour"
-        raise FabricmarkError(
-            f"--by {by}: nothing says {missing} of the board",
-            f"write {missing} into a file, and give --budget price=FILE",
-        )
+        raise unsaid(by)
     return value
 
 

@@ -90,9 +90,7 @@ def lines(answer: Answer, budget: Budget, top: int) -> list[str]:
     if own := own_kernel(answer):
         found.append(own)
     found += limits(answer)
-    if budget.of_watts:
-        found.append(f"{budget.board_watts:g} W of a board: {budget.of_watts}")
-    return found
+    return found + budget.said
 
 
 def show_systems(answers: Sequence[Answer]) -> None:

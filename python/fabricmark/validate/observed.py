@@ -10,7 +10,7 @@ from fabricmark.validate import residuals
 from fabricmark.validate.metrics import prediction_of, value_of
 from fabricmark.validate.outcomes import OF_RUN, Predictor, largest_message
 from fabricmark.validate.posterior import Place, metric_of
-from fabricmark.validate.runs import NotPredicted, run_of, transport_of
+from fabricmark.validate.runs import NotPredicted, predictions, run_of, transport_of
 
 
 @dataclass(frozen=True)
@@ -61,23 +61,14 @@ def _of_run(members: Sequence[tuple[int, PublishedValue]], predictor: Predictor)
     first = members[0][1]
     system = predictor.system(first.system, first.board)
 
-    def predictions(system: System) -> list[models.Prediction]:
-        run = run_of(first, system)
-        model = models.find(run.benchmark)
-        if model is None:
-            raise NotPredicted(f"there is no model of {run.benchmark}")
-        return models.predict(
-            model, run.parameters, run.board, run.devices, network=run.network, bitstream=run.bitstream
-        )
-
     def predicted(system: System) -> list[float | None]:
         try:
-            found = predictions(system)
+            found = predictions(run_of(first, system))
             return [value_of(row, prediction_of(row, found)) for _, row in members]
         except (NotPredicted, models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError):
             return [None] * len(members)
 
-    base = predictions(system)
+    base = predictions(run_of(first, system))
     places = [place_of(row, prediction_of(row, base), system, predictor) for _, row in members]
     labels = [label(line) for line, _ in members]
     values = [row.value for _, row in members]

@@ -16,7 +16,7 @@ from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
 from fabricmark.systems.build import curves_of_rows
 from fabricmark.validate.metrics import prediction_of, value_of
-from fabricmark.validate.runs import NotPredicted, kind_of_device, run_of
+from fabricmark.validate.runs import NotPredicted, kind_of_device, predictions, run_of
 
 TEST = "test"
 NOT_PREDICTED = 1.0  # relative error of a row that has no prediction
@@ -123,16 +123,9 @@ class Predictor:
 
     def _predict(self, row: PublishedValue) -> list[Prediction]:
         run = run_of(row, self.system(row.system, row.board))
-        model = models.find(run.benchmark)
-        if model is None:
-            raise NotPredicted(f"there is no model of {run.benchmark}")
         try:
-            return models.predict(
-                model, run.parameters, run.board, run.devices, network=run.network, bitstream=run.bitstream
-            )
-        except models.MissingValue as error:
-            raise NotPredicted(str(error)) from error
-        except (LookupError, TypeError, ValueError, ArithmeticError) as error:
+            return predictions(run)
+        except (models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise NotPredicted(str(error)) from error
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from fabricmark import models
 from fabricmark.base import transports
-from fabricmark.models import Board, _published
+from fabricmark.models import Board, Prediction, _published
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
@@ -118,3 +118,13 @@ def run_of(row: PublishedValue, system: System) -> Run:
     parameters = {**of_bitstream, "transport": transport, **published_of(row).size(row, of_bitstream)}
     board = replace(system.board_with(bitstream, row.devices), hosts=row.nodes)
     return Run(row.benchmark, parameters, board, row.devices, network, bitstream)
+
+
+def predictions(run: Run) -> list[Prediction]:
+    """What its model says of a run. Raises NotPredicted where there is none, and as `models.predict`."""
+    model = models.find(run.benchmark)
+    if model is None:
+        raise NotPredicted(f"there is no model of {run.benchmark}")
+    return models.predict(
+        model, run.parameters, run.board, run.devices, network=run.network, bitstream=run.bitstream
+    )
