@@ -4,6 +4,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -69,6 +70,23 @@ struct Metric {
 /// A rate in GB/s (1e9 bytes per second) of the timed part `operation`, which moves `bytes` on this rank.
 inline Metric bandwidth(const std::string& operation, double bytes) {
   return {"bandwidth", {{"operation", operation}}, operation, "GB/s", 1e-9, Better::kHigher, bytes, "B"};
+}
+
+/// The same in GFLOP/s (1e9 operations per second) of a part of so many operations.
+inline Metric performance(const std::string& operation, double flop) {
+  return {"performance", {{"operation", operation}}, operation, "GFLOP/s", 1e-9, Better::kHigher, flop,
+          "FLOP"};
+}
+/// And in millions of cells that make a step.
+inline Metric cell_steps(const std::string& operation, double cells) {
+  return {"cell_steps", {{"operation", operation}}, operation, "Mcell/s", 1e-6, Better::kHigher, cells,
+          "cell steps"};
+}
+/// The time of a timed part; `per_second`: how many of the unit a second has.
+inline Metric duration(std::string name, std::vector<Axis> axes, std::string lap, std::string unit,
+                       double per_second) {
+  return {
+      std::move(name), std::move(axes), std::move(lap), std::move(unit), per_second, Better::kLower, 0, {}};
 }
 
 /// Seconds of a timed part over all repetitions, in each from the first rank's start to the last one's end.

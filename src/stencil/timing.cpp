@@ -48,24 +48,11 @@ std::vector<runtime::Metric> step_metrics(const runtime::Context& context, const
                                           const Part& part) {
   const double cells = static_cast<double>(part.cells()) * static_cast<double>(application.problem().steps);
   const double number = context.parameters().text("data_type") == "double" ? sizeof(double) : sizeof(float);
-  const std::vector<runtime::Axis> axes{{"operation", "steps"}};
-  const runtime::Metric cell_steps{.name = "cell_steps",
-                                   .axes = axes,
-                                   .lap = "steps",
-                                   .unit = "Mcell/s",
-                                   .scale = 1e-6,
-                                   .work = cells,
-                                   .work_unit = "cell steps"};
-  const runtime::Metric performance{.name = "performance",
-                                    .axes = axes,
-                                    .lap = "steps",
-                                    .unit = "GFLOP/s",
-                                    .scale = 1e-9,
-                                    .work = cells * application.operations(),
-                                    .work_unit = "FLOP"};
+  const runtime::Metric performance = runtime::performance("steps", cells * application.operations());
   // The bandwidth is what a step reads and writes that keeps nothing for the next one, in each of its phases.
   const double numbers = static_cast<double>(part.fields) * application.problem().phases;
-  std::vector<runtime::Metric> metrics{cell_steps, runtime::bandwidth("steps", cells * 2 * numbers * number),
+  std::vector<runtime::Metric> metrics{runtime::cell_steps("steps", cells),
+                                       runtime::bandwidth("steps", cells * 2 * numbers * number),
                                        performance};
   const auto counted =
       context.costs() == nullptr ? std::nullopt : context.costs()->find("element_operations");

@@ -39,20 +39,7 @@ class DataflowTiming final : public runtime::Benchmark {
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const double cells = static_cast<double>(part_.own) * static_cast<double>(steps_);
-    return {{.name = "cell_steps",
-             .axes = {{"operation", kSteps}},
-             .lap = kSteps,
-             .unit = "Mcell/s",
-             .scale = 1e-6,
-             .work = cells,
-             .work_unit = "cell steps"},
-            {.name = "performance",
-             .axes = {{"operation", kSteps}},
-             .lap = kSteps,
-             .unit = "GFLOP/s",
-             .scale = 1e-9,
-             .work = cells * flops_of_step(0),
-             .work_unit = "FLOP"}};
+    return {runtime::cell_steps(kSteps, cells), runtime::performance(kSteps, cells * flops_of_step(0))};
   }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
       const std::map<std::string, runtime::LapSeconds>& laps) const override {

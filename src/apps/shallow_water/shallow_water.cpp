@@ -114,21 +114,8 @@ class ShallowWater : public runtime::Benchmark {
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
     const auto steps = static_cast<double>(plan_.count);
     const double cells = static_cast<double>(local_.own()) * steps;
-    const runtime::Metric cell_steps{.name = "cell_steps",
-                                     .axes = {{"operation", "steps"}},
-                                     .lap = "steps",
-                                     .unit = "Mcell/s",
-                                     .scale = 1e-6,
-                                     .work = cells,
-                                     .work_unit = "cell steps"};
-    const runtime::Metric performance{.name = "performance",
-                                      .axes = {{"operation", "steps"}},
-                                      .lap = "steps",
-                                      .unit = "GFLOP/s",
-                                      .scale = 1e-9,
-                                      .work = cells * flops_of_step(basis_.order()),
-                                      .work_unit = "FLOP"};
-    return {cell_steps, runtime::bandwidth("steps", cells * bytes_of_step()), performance};
+    return {runtime::cell_steps("steps", cells), runtime::bandwidth("steps", cells * bytes_of_step()),
+            runtime::performance("steps", cells * flops_of_step(basis_.order()))};
   }
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(

@@ -136,11 +136,9 @@ std::vector<runtime::DerivedMetric> Exchanges::derive(
 }
 
 runtime::Metric Exchanges::latency(const std::string& operation, std::size_t bytes) const {
-  runtime::Metric metric{.name = "latency", .lap = lap_name(operation, bytes), .unit = "us"};
-  metric.axes = {{"operation", operation}, {"message_bytes", static_cast<std::int64_t>(bytes)}};
-  metric.scale = 1e6;
-  metric.better = runtime::Better::kLower;
-  return metric;
+  return runtime::duration("latency",
+                           {{"operation", operation}, {"message_bytes", static_cast<std::int64_t>(bytes)}},
+                           lap_name(operation, bytes), "us", 1e6);
 }
 
 std::string place_of(const Content& content, std::size_t byte) {

@@ -153,14 +153,7 @@ class TypedFft : public runtime::Benchmark {
     const double work = kOperations * static_cast<double>(points_) * static_cast<double>(log_size_);
     std::vector<runtime::Metric> metrics;
     for (const Direction direction : kDirections) {
-      metrics.push_back({"performance",
-                         {{"operation", name(direction)}},
-                         name(direction),
-                         "GFLOP/s",
-                         1e-9,
-                         runtime::Better::kHigher,
-                         work,
-                         "FLOP"});
+      metrics.push_back(runtime::performance(name(direction), work));
       metrics.push_back(runtime::bandwidth(name(direction), 2 * bytes));
     }
     if (is_distributed_) metrics.push_back(runtime::bandwidth("exchange", bytes));

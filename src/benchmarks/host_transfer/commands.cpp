@@ -176,14 +176,10 @@ std::vector<runtime::Metric> Commands::metrics() const {
   std::vector<runtime::Metric> metrics;
   for (const Command& one : commands_) {
     for (const Part& part : kParts) {
-      runtime::Metric metric{.name = one.bytes > 0 ? "command_time" : "kernel_time",
-                             .lap = lap_of(one.name, one.bytes, part.name),
-                             .unit = "us"};
-      metric.axes = {{"command", one.name}, {"part", std::string(part.name)}};
-      if (one.bytes > 0) metric.axes.push_back({"bytes", static_cast<std::int64_t>(one.bytes)});
-      metric.scale = 1e6;
-      metric.better = runtime::Better::kLower;
-      metrics.push_back(metric);
+      std::vector<runtime::Axis> axes{{"command", one.name}, {"part", std::string(part.name)}};
+      if (one.bytes > 0) axes.push_back({"bytes", static_cast<std::int64_t>(one.bytes)});
+      metrics.push_back(runtime::duration(one.bytes > 0 ? "command_time" : "kernel_time", axes,
+                                          lap_of(one.name, one.bytes, part.name), "us", 1e6));
     }
   }
   return metrics;

@@ -146,11 +146,8 @@ class HostTransfer : public runtime::Benchmark {
       metrics.push_back(metric);
     }
     for (const char* order : {"serial", "overlapped"}) {
-      runtime::Metric metric{.name = "pipeline_time", .lap = std::string("pipeline/") + order, .unit = "ms"};
-      metric.axes = {{"order", order}};
-      metric.scale = 1e3;
-      metric.better = runtime::Better::kLower;
-      metrics.push_back(metric);
+      metrics.push_back(runtime::duration("pipeline_time", {{"order", order}},
+                                          std::string("pipeline/") + order, "ms", 1e3));
     }
     for (const auto& others : {Launches::metrics(), commands_->metrics()}) {
       metrics.insert(metrics.end(), others.begin(), others.end());

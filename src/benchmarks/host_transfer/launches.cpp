@@ -57,11 +57,8 @@ std::size_t Launches::count_wrong() {
 std::vector<runtime::Metric> Launches::metrics() {
   std::vector<runtime::Metric> metrics;
   for (const char* order : {kOneByOne, kRow}) {
-    runtime::Metric metric{.name = "launch_time", .lap = std::string("launch/") + order, .unit = "us"};
-    metric.axes = {{"order", order}};
-    metric.scale = 1e6;
-    metric.better = runtime::Better::kLower;
-    metrics.push_back(metric);
+    metrics.push_back(
+        runtime::duration("launch_time", {{"order", order}}, std::string("launch/") + order, "us", 1e6));
   }
   return metrics;
 }

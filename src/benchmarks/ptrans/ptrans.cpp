@@ -113,14 +113,7 @@ class TypedPtrans : public runtime::Benchmark {
     // Of the matrix without padding; a rank's part of it.
     const auto elements = static_cast<double>(layout_.elements());
     std::vector<runtime::Metric> metrics{runtime::bandwidth("transpose", elements * sizeof(T)),
-                                         {"performance",
-                                          {{"operation", "transpose"}},
-                                          "transpose",
-                                          "GFLOP/s",
-                                          1e-9,
-                                          runtime::Better::kHigher,
-                                          elements,
-                                          "FLOP"}};
+                                         runtime::performance("transpose", elements)};
     if (!times_parts_) return metrics;
     constexpr double kMatrices = 3;  // A and B are read, C is written
     metrics.push_back(runtime::bandwidth("kernels", kMatrices * elements * sizeof(T)));
