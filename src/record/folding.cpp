@@ -2,9 +2,9 @@
 
 namespace fabricmark::record {
 
-bool Folding::add(std::uint32_t key, double compute_seconds, double inside_seconds) {
+bool Folding::add(std::uint32_t key, const Spent& spent) {
   if (key >= heads_.capacity()) return false;
-  if (!push({.key = key, .compute_seconds = compute_seconds, .inside_seconds = inside_seconds})) return false;
+  if (!push({.key = key, .spent = spent})) return false;
   while (fold()) {
   }
   return true;
@@ -57,8 +57,12 @@ bool Folding::are_alike(std::size_t first, std::size_t second, std::size_t lengt
 
 void Folding::merge(std::size_t first, std::size_t second, std::size_t length) {
   for (std::size_t i = 0; i < length; ++i) {
-    steps_[first + i].compute_seconds += steps_[second + i].compute_seconds;
-    steps_[first + i].inside_seconds += steps_[second + i].inside_seconds;
+    Spent& sum = steps_[first + i].spent;
+    const Spent& more = steps_[second + i].spent;
+    sum.compute_seconds += more.compute_seconds;
+    sum.inside_seconds += more.inside_seconds;
+    sum.tests += more.tests;
+    sum.test_seconds += more.test_seconds;
   }
   while (size_ > second) pop();
 }

@@ -11,13 +11,19 @@ namespace fabricmark::record {
 /// allocates nothing after it was made, and a call costs as much as the last few that were like it.
 class Folding {
  public:
+  /// Of a call, and of what the program did since the one before.
+  struct Spent {
+    double compute_seconds = 0;
+    double inside_seconds = 0;
+    std::uint64_t tests = 0;  ///< that found nothing, while the program worked
+    double test_seconds = 0;  ///< in these
+  };
   /// A call of a kind, or a loop of the `length` steps before it.
   struct Step {
-    std::uint32_t key = 0;       ///< of the call; of a loop kLoop + its length
-    std::uint32_t before = 0;    ///< place + 1 of the step before with the same key
-    std::uint64_t times = 0;     ///< of a loop, in all
-    double compute_seconds = 0;  ///< before the call, of all its turns
-    double inside_seconds = 0;
+    std::uint32_t key = 0;     ///< of the call; of a loop kLoop + its length
+    std::uint32_t before = 0;  ///< place + 1 of the step before with the same key
+    std::uint64_t times = 0;   ///< of a loop, in all
+    Spent spent{};             ///< of all its turns
     [[nodiscard]] bool is_loop() const { return key >= kLoop; }
     [[nodiscard]] std::size_t length() const { return key - kLoop; }
   };
@@ -28,7 +34,7 @@ class Folding {
   Folding(std::size_t steps, std::size_t kinds) : steps_(steps), heads_(kinds), loops_(kLongest + 1) {}
 
   /// False where there is no room for it.
-  bool add(std::uint32_t key, double compute_seconds, double inside_seconds);
+  bool add(std::uint32_t key, const Spent& spent);
   [[nodiscard]] std::size_t size() const { return size_; }
   [[nodiscard]] const Step& operator[](std::size_t place) const { return steps_[place]; }
 

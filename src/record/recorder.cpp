@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstdlib>
@@ -15,7 +16,7 @@ namespace {
 
 thread_local bool is_recorded_thread = false;
 
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr const char* kUsualFile = "fabricmark.trace";
 constexpr int kTag = 1;
 
@@ -102,6 +103,7 @@ void Recorder::begin() {
   communicators_.push_back({number_of(MPI_COMM_WORLD), 0, std::move(world)});
   communicators_.push_back({number_of(MPI_COMM_SELF), rank_ * (INT_MAX / ranks_) + created_, {rank_}});
   is_on_ = true;
+  measure_tests();
   start_ = last_end_ = now();
 }
 
@@ -162,19 +164,51 @@ void Recorder::remove(std::uintptr_t handle) {
 void Recorder::note(const Signature& signature, double begin, double end) {
   ++calls_;
   const std::uint32_t number = left_out_ == 0 ? signatures_.number(signature) : Signatures::kFull;
-  const double compute = begin > last_end_ ? begin - last_end_ : 0;
-  if (number == Signatures::kFull || !steps_.add(number, compute, end - begin + waited_)) ++left_out_;
+  const Polls::Sum polled = polls_.take();
+  own_seconds_ += polled.own_seconds;
+  const double since = begin > last_end_ ? begin - last_end_ : 0;
+  const Folding::Spent spent{.compute_seconds = since + polled.compute_seconds,
+                             .inside_seconds = end - begin + polled.waited_seconds,
+                             .tests = polled.tests,
+                             .test_seconds = polled.test_seconds};
+  if (number == Signatures::kFull || !steps_.add(number, spent)) ++left_out_;
   last_end_ = end;
-  waited_ = 0;
 }
 
 void Recorder::skip(double begin, double end) {
-  constexpr double kRightBehind = 1e-7;  // [s], of two calls that follow each other
-  if (begin - last_test_ < kRightBehind) {
-    waited_ += end - begin;
-    last_end_ += end - begin;
+  polls_.add(begin - last_end_, end - begin);
+  last_end_ = end;
+}
+
+void Recorder::measure_tests() {
+  constexpr int kBatches = 8;  // the fastest counts: others on the machine only make them slower
+  constexpr int kTests = 64;
+  int value = 0;
+  const int before = (rank_ + ranks_ - 1) % ranks_;
+  const int behind = (rank_ + 1) % ranks_;
+  // Neighbours know each other, as those of a program do.
+  PMPI_Sendrecv_replace(&value, 1, MPI_INT, before, kTag, behind, kTag, own_, MPI_STATUS_IGNORE);
+  MPI_Request request = MPI_REQUEST_NULL;
+  PMPI_Irecv(&value, 1, MPI_INT, behind, kTag, own_, &request);
+  Polls::Costs costs{.gap_seconds = 1, .extra_seconds = 1};
+  test_ = 1;
+  for (int batch = 0; batch < kBatches; ++batch) {
+    int is_there = 0;
+    polls_ = Polls();
+    last_end_ = now();
+    for (int i = 0; i < kTests; ++i) MPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+    const Polls::Sum sum = polls_.take();
+    const double begin = now();
+    for (int i = 0; i < kTests; ++i) PMPI_Test(&request, &is_there, MPI_STATUS_IGNORE);
+    test_ = std::min(test_, (now() - begin) / kTests);
+    costs.gap_seconds = std::min(costs.gap_seconds, sum.compute_seconds / kTests);
+    costs.extra_seconds = std::min(costs.extra_seconds, sum.test_seconds / kTests);
   }
-  last_test_ = end;
+  costs.extra_seconds = std::max(0.0, costs.extra_seconds - test_);
+  polls_ = Polls(costs);
+  PMPI_Barrier(own_);  // nobody's message comes while another one tests
+  PMPI_Send(&value, 1, MPI_INT, before, kTag, own_);
+  PMPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
 void Recorder::count_unmodelled(const char* name) { ++unmodelled_[name]; }
@@ -204,8 +238,8 @@ std::string Recorder::line() const {
     const int length = std::snprintf(number.data(), number.size(), "%.*g", kDigits, value);
     return std::string(number.data(), static_cast<std::size_t>(length));
   };
-  text += ",\"seconds\":" + seconds(end_ - start_) + ",\"calls\":" + std::to_string(calls_) +
-          ",\"left_out\":" + std::to_string(left_out_);
+  text += ",\"seconds\":" + seconds(end_ - start_ - own_seconds_) + ",\"test\":" + seconds(test_) +
+          ",\"calls\":" + std::to_string(calls_) + ",\"left_out\":" + std::to_string(left_out_);
   text += ",\"unmodelled\":{";
   const char* comma = "";
   for (const auto& [name, count] : unmodelled_) {
@@ -241,8 +275,11 @@ std::string Recorder::line() const {
     if (one.is_loop()) {
       text += "[-" + std::to_string(one.length()) + "," + std::to_string(one.times) + "]";
     } else {
-      text += "[" + std::to_string(one.key) + "," + seconds(one.compute_seconds) + "," +
-              seconds(one.inside_seconds) + "]";
+      const Folding::Spent& spent = one.spent;
+      text += "[" + std::to_string(one.key) + "," + seconds(spent.compute_seconds) + "," +
+              seconds(spent.inside_seconds);
+      if (spent.tests > 0) text += "," + std::to_string(spent.tests) + "," + seconds(spent.test_seconds);
+      text += ']';
     }
   }
   return text + "]}";

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "record/folding.hpp"
+#include "record/polls.hpp"
 #include "record/tables.hpp"
 
 /// What a rank has called, and when: docs/simulate.md has the file that is made of it.
@@ -46,8 +47,7 @@ class Recorder {
 
   /// A call that began and ended then.
   void note(const Signature& signature, double begin, double end);
-  /// A test for a message that has not come. Right behind another one it waits, as the call that follows;
-  /// else the program works and looks in between, which takes its own time.
+  /// A test for a message that has not come.
   void skip(double begin, double end);
   /// One that is no part of the trace.
   void count_unmodelled(const char* name);
@@ -57,6 +57,8 @@ class Recorder {
 
  private:
   Recorder() = default;
+  /// What tests that find nothing take, with the recorder and without: all ranks measure it together.
+  void measure_tests();
 
   Signatures signatures_;
   Folding steps_{std::size_t{1} << 22, Signatures::kMost};
@@ -73,8 +75,9 @@ class Recorder {
   double start_ = 0;
   double end_ = 0;
   double last_end_ = 0;
-  double last_test_ = 0;  ///< when it ended
-  double waited_ = 0;     ///< in tests, which the next call has
+  Polls polls_{};
+  double test_ = 0;         ///< seconds of a test that finds nothing, without the recorder
+  double own_seconds_ = 0;  ///< of the recorder, which no step has
   std::uint64_t calls_ = 0;
   std::uint64_t left_out_ = 0;  ///< for want of room
 };

@@ -185,7 +185,7 @@ def _one_rank(lines):
         (_without_rank, "rank 1 is missing"),
         (_twice, "rank 0 is there twice"),
         (_cut, "is cut off behind line 3"),
-        (_version, "is a trace of version 9, and 1 is read"),
+        (_version, "is a trace of version 9, and 1 to 2 are read"),
         (
             _unmatched,
             "rank 1, MPI_Irecv: receives 50 messages of rank 0 (communicator 0, tag 7), which sends 0",
@@ -303,3 +303,32 @@ def test_computation_of_a_rank(tmp_path):
     assert found.ranks[0].compute == pytest.approx(COMPUTE)
     assert found.ranks[0].steps[0].times == ROUNDS
     assert Scaled(found, [2.0]).compute_factor(0, found.ranks[0].kinds[0]) == 2
+
+
+def test_tests_of_a_rank_that_works_take_their_time(run, tmp_path):
+    lines = document()
+    lines[0]["fabricmark_trace"] = 2
+    plain = run("simulate", written(tmp_path, lines), "--system", "noctua1", "--no-simgrid").stdout
+    for one in lines[1:3]:
+        one["steps"][2] += [1000 * ROUNDS, 0.5]
+    found = run("simulate", written(tmp_path, lines), "--system", "noctua1", "--no-simgrid").stdout
+    before, now = (float(re.search(r"predicted: ([0-9.e+-]+) s", said)[1]) for said in (plain, found))
+    assert now - before == pytest.approx(0.5, rel=1e-3)
+    assert "while ranks worked: 1e+05, 10 us each" in " ".join(found.split())
+    lines[1]["steps"][2][3] = -1
+    done = run("simulate", written(tmp_path, lines), "--system", "noctua1", "--no-simgrid")
+    assert done.returncode == 2 and "tests is -1" in done.stderr
+
+
+def test_tests_grow_by_their_own_power(tmp_path):
+    small, large = document(), document()
+    for lines, tests in ((small, 100 * ROUNDS), (large, 400 * ROUNDS)):
+        for one in lines[1:3]:
+            one["steps"][2] += [tests, tests * 1e-6]
+    traces = [
+        trace.read(written(tmp_path, lines, name)) for lines, name in ((large, "l.trace"), (small, "s.trace"))
+    ]
+    scaled, _ = scaling.at_size(*traces, (2, 1, 4))
+    rank = scaled.trace.ranks[0]
+    (step,) = (one for one in rank.steps if one.tests)
+    assert scaled.work(0, rank.kinds[step.kind], step) == pytest.approx(4 * 400e-6)

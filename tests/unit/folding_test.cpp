@@ -1,4 +1,5 @@
 #include "record/folding.hpp"
+#include "record/polls.hpp"
 
 #include <gtest/gtest.h>
 
@@ -12,6 +13,7 @@
 namespace {
 
 using fabricmark::record::Folding;
+using fabricmark::record::Polls;
 using fabricmark::record::Requests;
 using fabricmark::record::Signature;
 using fabricmark::record::Signatures;
@@ -21,7 +23,7 @@ constexpr std::size_t kRoom = 100000;
 /// Letters as calls, a loop as (steps)times.
 std::string folded(const std::vector<int>& calls) {
   Folding folding(kRoom, 64);
-  for (const int call : calls) EXPECT_TRUE(folding.add(static_cast<std::uint32_t>(call), 1, 2));
+  for (const int call : calls) EXPECT_TRUE(folding.add(static_cast<std::uint32_t>(call), {1, 2, 3, 4}));
   std::vector<std::string> said;
   for (std::size_t i = 0; i < folding.size(); ++i) {
     if (!folding[i].is_loop()) {
@@ -80,30 +82,55 @@ TEST(Folding, EachSequenceComesBackAndTimesAreKept) {
         calls.insert(calls.end(), piece.begin(), piece.end());
     }
     Folding folding(kRoom, 3);
-    for (const int call : calls) ASSERT_TRUE(folding.add(static_cast<std::uint32_t>(call), 1, 2));
+    for (const int call : calls) ASSERT_TRUE(folding.add(static_cast<std::uint32_t>(call), {1, 2, 3, 4}));
     ASSERT_EQ(unfolded(folding), calls) << trial;
     double compute = 0;
     double inside = 0;
+    std::size_t tests = 0;
+    double testing = 0;
     for (std::size_t i = 0; i < folding.size(); ++i) {
-      compute += folding[i].compute_seconds;
-      inside += folding[i].inside_seconds;
+      compute += folding[i].spent.compute_seconds;
+      inside += folding[i].spent.inside_seconds;
+      tests += folding[i].spent.tests;
+      testing += folding[i].spent.test_seconds;
     }
     EXPECT_EQ(compute, static_cast<double>(calls.size()));
     EXPECT_EQ(inside, 2 * static_cast<double>(calls.size()));
+    EXPECT_EQ(tests, 3 * calls.size());
+    EXPECT_EQ(testing, 4 * static_cast<double>(calls.size()));
   }
 }
 
 TEST(Folding, LongRunsAreSmallAndWithoutRoomItSaysSo) {
   Folding folding(64, 64);
   for (int turn = 0; turn < 100000; ++turn) {
-    for (std::uint32_t call = 0; call < 30; ++call) ASSERT_TRUE(folding.add(call, 0, 0));
+    for (std::uint32_t call = 0; call < 30; ++call) ASSERT_TRUE(folding.add(call, {}));
   }
   EXPECT_EQ(folding.size(), 31U);
   Folding small(8, 64);
   bool had_room = true;
-  for (std::uint32_t call = 0; call < 9; ++call) had_room = small.add(call, 0, 0) && had_room;
+  for (std::uint32_t call = 0; call < 9; ++call) had_room = small.add(call, {}) && had_room;
   EXPECT_FALSE(had_room);
-  EXPECT_FALSE(folding.add(64, 0, 0)) << "a kind beyond those that there are";
+  EXPECT_FALSE(folding.add(64, {})) << "a kind beyond those that there are";
+}
+
+TEST(Polls, WorkBetweenTestsTellsThemFromAWait) {
+  const Polls::Costs costs{.gap_seconds = 30e-9, .extra_seconds = 20e-9};
+  Polls polls(costs);
+  for (int i = 0; i < 100; ++i) polls.add(i == 0 ? 1e-3 : 31e-9, 400e-9);  // spins
+  Polls::Sum sum = polls.take();
+  EXPECT_EQ(sum.tests, 0U);
+  EXPECT_NEAR(sum.compute_seconds, 1e-3, 1e-12) << "what came before the first one";
+  EXPECT_NEAR(sum.waited_seconds, 99 * 31e-9 + 100 * 400e-9, 1e-12);
+  for (int i = 0; i < 100; ++i) polls.add(i % 2 == 0 ? 40e-9 : 150e-9, 420e-9);  // works
+  sum = polls.take();
+  EXPECT_EQ(sum.tests, 100U);
+  EXPECT_EQ(sum.waited_seconds, 0);
+  EXPECT_NEAR(sum.test_seconds, 100 * 400e-9, 1e-12);
+  EXPECT_NEAR(sum.compute_seconds, 40e-9 + 49 * 10e-9 + 50 * 120e-9, 1e-12);
+  EXPECT_NEAR(sum.own_seconds, 99 * 30e-9 + 100 * 20e-9, 1e-12);
+  polls.add(5e-6, 400e-9);  // one by itself, before something else
+  EXPECT_EQ(polls.take().tests, 1U);
 }
 
 TEST(RecordTables, SignaturesHaveNumbers) {

@@ -72,7 +72,7 @@ def seconds(played: Played, found: Found) -> float:
 def lines(played: Played, found: Sequence[Found]) -> list[str]:
     """Predicted beside recorded, what ranks spend in calls, and what is no part of the trace."""
     own, last = played.trace, found[-1]
-    by_calls = [1 - one.compute / one.seconds if one.seconds else 0.0 for one in own.ranks]
+    by_calls = [1 - (one.compute + one.testing) / one.seconds if one.seconds else 0.0 for one in own.ranks]
     said = [*played.said]
     if played.scaled.calls != 1:
         said.append(f"calls follow each other as recorded, {played.scaled.calls:.4g} times as many")
@@ -80,6 +80,12 @@ def lines(played: Played, found: Sequence[Found]) -> list[str]:
     ratio = f", {predicted / own.seconds:.4g} times as long" if own.seconds else ""
     said.append(f"recorded on {own.about['host']}: {own.seconds:.6g} s; predicted: {predicted:.6g} s{ratio}")
     said.append(f"in calls: {_shares(_in_calls(played, last))}; as recorded: {_shares(by_calls)}")
+    tests = sum(step.tests * step.times for rank in own.ranks for step in rank.steps)
+    if tests:
+        each = sum(one.testing for one in own.ranks) / tests
+        said.append(
+            f"tests that found nothing while ranks worked: {tests:.4g}, {each * 1e6:.3g} us each as recorded"
+        )
     left_out: Counter = Counter()
     for rank in own.ranks:
         left_out.update(rank.unmodelled)
@@ -95,10 +101,7 @@ def _in_calls(played: Played, found: Found) -> list[float]:
     """Share of each rank's time that is no computation."""
     shares = []
     for rank, end in zip(played.trace.ranks, found.about["ends"], strict=True):
-        work = sum(
-            step.compute * step.times * played.scaled.compute_factor(rank.number, kind)
-            for kind, step in rank.calls()
-        )
+        work = sum(played.scaled.work(rank.number, kind, step) * step.times for kind, step in rank.calls())
         shares.append(max(0.0, 1 - work / end) if end else 0.0)
     return shares
 

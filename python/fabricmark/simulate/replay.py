@@ -105,7 +105,7 @@ class _Program:
                     self._found.append(["repeat", body, step.turns])
                 continue
             kind = self._rank.kinds[step.kind]
-            work = step.compute * self._scaled.compute_factor(self._rank.number, kind)
+            work = self._scaled.work(self._rank.number, kind, step)
             if work > 0:
                 self._found.append(["work", work])
             self._call(kind)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from math import log
 
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.simulate.trace import OPERATION, Kind, Rank, Trace
+from fabricmark.simulate.trace import OPERATION, Kind, Rank, Step, Trace
 
 Of = tuple[int, str, int]  # rank, call, ranks of its communicator
 
@@ -14,14 +14,23 @@ Of = tuple[int, str, int]  # rank, call, ranks of its communicator
 @dataclass(frozen=True)
 class Scaled:
     """A trace whose times and bytes are so many times those that were recorded. `factors`: of computation by
-    rank; `compute` and `sent`: more, by rank and call; `calls`: as many times as many calls, which follow
-    each other as the recorded ones do."""
+    rank; `compute`, `tests` and `sent`: more, by rank and call; `calls`: as many times as many calls, which
+    follow each other as the recorded ones do. `test`: seconds of a test that finds nothing, None: as
+    recorded."""
 
     trace: Trace
     factors: Sequence[float] = ()
     compute: Mapping[Of, float] = field(default_factory=dict)
     sent: Mapping[Of, float] = field(default_factory=dict)
     calls: float = 1.0
+    tests: Mapping[Of, float] = field(default_factory=dict)
+    test: float | None = None
+
+    def work(self, rank: int, kind: Kind, step: Step) -> float:
+        """Seconds before a call in which the rank does not wait: computation, and tests in between."""
+        grown = self.tests.get(of(self.trace.ranks[rank], kind), 1.0)
+        testing = step.testing if self.test is None else step.tests * self.test
+        return step.compute * self.compute_factor(rank, kind) + testing * grown
 
     def compute_factor(self, rank: int, kind: Kind) -> float:
         """Of the time before a call."""
@@ -55,6 +64,7 @@ class _Sum:
     calls: float = 0.0
     compute: float = 0.0
     bytes: float = 0.0
+    tests: float = 0.0
 
 
 def _sums(trace: Trace) -> dict[Of, _Sum]:
@@ -65,6 +75,7 @@ def _sums(trace: Trace) -> dict[Of, _Sum]:
             own.calls += step.times
             own.compute += step.compute * step.times
             own.bytes += kind.bytes * step.times
+            own.tests += step.tests * step.times
     return found
 
 
@@ -88,10 +99,11 @@ def at_size(trace: Trace, other: Trace, sizes: Sequence[float]) -> tuple[Scaled,
 
     calls = [sum(one.calls for one in sums.values()) for sums in (here, there)]
     more = grown(*calls)
-    compute, sent = {}, {}
+    compute, sent, tests = {}, {}, {}
     for key, one in here.items():
         before = there.get(key, one)
         compute[key] = grown(one.compute, before.compute) / more
+        tests[key] = grown(one.tests, before.tests) / more
         sent[key] = grown(one.bytes / one.calls, before.bytes / before.calls) if before.calls else 1.0
     whole = {
         name: [sum(getattr(one, name) for one in sums.values()) for sums in (here, there)]
@@ -99,4 +111,4 @@ def at_size(trace: Trace, other: Trace, sizes: Sequence[float]) -> tuple[Scaled,
     }
     words = ", ".join(f"{name} as size^{power(*values):.2f}" for name, values in whole.items())
     line = f"from size {less:g} and {own:g} to {wanted:g}: {words} in all, each call by its own powers"
-    return Scaled(trace, (), compute, sent, more), [line]
+    return Scaled(trace, (), compute, sent, more, tests), [line]

@@ -12,7 +12,7 @@ from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 
 ENDING = ".trace"
-VERSION, VERSION_KEY = 1, "fabricmark_trace"
+VERSIONS, VERSION_KEY = (1, 2), "fabricmark_trace"  # the first has no tests
 NONE = -1
 AGAIN = "record it again with `fabricmark record`"
 SENDS, RECEIVES, BOTH = ("MPI_Send", "MPI_Isend"), ("MPI_Recv", "MPI_Irecv"), "MPI_Sendrecv"
@@ -49,7 +49,8 @@ class Kind(NamedTuple):
 
 class Step(NamedTuple):
     """A call: `times` as often as its loops turn, `compute` seconds before each, `inside` in each. Of a loop
-    `length` steps before it, which follow each other `turns` times; of a call 0."""
+    `length` steps before it, which follow each other `turns` times; of a call 0. Before each call, `tests`
+    that found nothing while the rank worked, and `testing` seconds in these."""
 
     kind: int
     compute: float
@@ -57,14 +58,18 @@ class Step(NamedTuple):
     times: int
     length: int = 0
     turns: int = 0
+    tests: float = 0
+    testing: float = 0
 
 
 @dataclass(frozen=True)
 class Rank:
-    """`unmodelled`: calls by name that are no part of the trace, and how many."""
+    """`test`: seconds of a test that finds nothing, 0 where nobody has measured it. `unmodelled`: calls by
+    name that are no part of the trace, and how many."""
 
     number: int
     seconds: float
+    test: float
     unmodelled: Mapping[str, int]
     communicators: Mapping[int, Sequence[int]]
     kinds: Sequence[Kind]
@@ -74,6 +79,11 @@ class Rank:
     def compute(self) -> float:
         """Seconds that it spent outside of calls."""
         return sum(one.compute * one.times for one in self.steps)
+
+    @property
+    def testing(self) -> float:
+        """Seconds in tests that found nothing while it worked."""
+        return sum(one.testing * one.times for one in self.steps)
 
     def calls(self) -> Iterator[tuple[Kind, Step]]:
         """Without loops: how often each is made, stands in its step."""
@@ -103,9 +113,10 @@ def read(file: Path) -> Trace:
     except ValueError as error:
         raise FabricmarkError(f"{file}: no text: {error}", AGAIN) from error
     head = _object(file, "line 1", lines[0] if lines else "")
-    if head.get(VERSION_KEY) != VERSION:
+    if head.get(VERSION_KEY) not in VERSIONS:
         said = head.get(VERSION_KEY)
-        what = "is no trace" if said is None else f"is a trace of version {said}, and {VERSION} is read"
+        known = f"{VERSIONS[0]} to {VERSIONS[-1]} are read"
+        what = "is no trace" if said is None else f"is a trace of version {said}, and {known}"
         raise FabricmarkError(f"{file}: {what}", AGAIN)
     count = head.get("ranks")
     if type(count) is not int or not 2 <= count <= LARGEST:
@@ -195,7 +206,8 @@ class _Reader:
         kinds = [self._kind(one, communicators) for one in self._list("kinds", self._said.get("kinds"))]
         steps = self._steps(self._list("steps", self._said.get("steps")), kinds)
         seconds = self._seconds("seconds", self._said.get("seconds"))
-        return Rank(number, seconds, unmodelled, communicators, kinds, steps)
+        test = self._seconds("test", self._said.get("test", 0))
+        return Rank(number, seconds, test, unmodelled, communicators, kinds, steps)
 
     def _kind(self, said: object, communicators: Mapping[int, Sequence[int]]) -> Kind:
         if not isinstance(said, list) or len(said) != len(Kind._fields) or said[0] not in CALLS:
@@ -227,7 +239,7 @@ class _Reader:
             while around and place < around[-1][0]:
                 around.pop()
             times = around[-1][1] if around else 1
-            if not isinstance(one, list) or len(one) not in (2, 3):
+            if not isinstance(one, list) or len(one) not in (2, 3, 5):
                 raise self._wrong(f"step {place} is {str(one)[:60]}")
             if len(one) == 2:
                 least = around[-1][0] if around else 0
@@ -238,8 +250,12 @@ class _Reader:
                 continue
             kind = self._whole(f"step {place}", one[0], 0, len(kinds) - 1)
             where = f"{kinds[kind].call} (step {place})"
-            compute, inside = (self._seconds(f"{where}: time", value) for value in one[1:])
-            found.append(Step(kind, compute / times, inside / times, times))
+            compute, inside = (self._seconds(f"{where}: time", value) for value in one[1:3])
+            tests, testing = one[3:] if len(one) > 3 else (0, 0)
+            tests = self._whole(f"{where}: tests", tests, 0, LARGEST)
+            testing = self._seconds(f"{where}: time of tests", testing)
+            each = (compute / times, inside / times, times)
+            found.append(Step(kind, *each, tests=tests / times, testing=testing / times))
         return found[::-1]
 
 
