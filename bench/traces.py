@@ -91,8 +91,8 @@ class Stencil:
 
 
 class Hpcc:
-    """The whole HPC Challenge; the size is that of HPL's matrix, from which all others follow. Its tables have
-    a power of two of entries, which grow as the square of sizes that double."""
+    """The whole HPC Challenge; the size is that of HPL's matrix, from which all others follow. Its tables
+    have a power of two of entries, which grow as the square of sizes that double."""
 
     name, sizes = "hpcc", (500, 1000, 2000)
 

@@ -1,6 +1,7 @@
 """`fabricmark systems network`: measure messages between two ranks as a launcher starts them, and write what
 describes them: latency and rate, for `fabricmark simulate`."""
 
+import json
 import os
 import shlex
 import subprocess
@@ -8,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
+from tempfile import TemporaryDirectory
 from typing import Annotated
 
 import typer
@@ -15,6 +17,7 @@ import typer
 from fabricmark import systems
 from fabricmark.base import ended, paths, transports
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.measure import record
 from fabricmark.results import osu
 from fabricmark.results.log_table import Fault
 from fabricmark.systems import files, text
@@ -57,6 +60,7 @@ def network_command(
         raise FabricmarkError(f"{name!r} is no name of a system", "use letters, digits, '_', '-' and '.'")
     target = output or systems.user_folder() / f"{name}.toml"
     found = fitted([measure(launcher, largest) for _ in range(passes)])
+    found["test_latency"] = median(measure_test(launcher) for _ in range(passes))
     today = datetime.now(UTC).strftime("%Y-%m-%dT%H:%MZ")
     source = f"measured {today} by fm_{LATENCY} and fm_{RATE}, {passes} times: {shlex.join(launcher)}"
     part = target.parent / files.FOLDERS["network"] / f"{name}.toml"
@@ -70,7 +74,8 @@ def network_command(
     systems.load(target)
     whole, start = found["latency"] + found["start_latency"], found["start_latency"]
     issue = f"{whole * 1e6:.3g} us a message, of which {start * 1e6:.3g} us to issue it"
-    print(printable(f"wrote {target}: {issue}, {found['links.bandwidth'] / 1e9:.3g} GB/s"))
+    test = f"{found['test_latency'] * 1e6:.3g} us a test"
+    print(printable(f"wrote {target}: {issue}, {found['links.bandwidth'] / 1e9:.3g} GB/s, {test}"))
 
 
 def measure(launcher: Sequence[str], largest: int) -> dict[str, dict[int, float]]:
@@ -105,6 +110,27 @@ def measure(launcher: Sequence[str], largest: int) -> dict[str, dict[int, float]
             else {size: size / (value * 1e9) for size, value in values.items()}
         )
     return found
+
+
+def measure_test(launcher: Sequence[str]) -> float:
+    """Seconds of a test for a message that has not come, of the slowest rank, as the recorder measures it
+    behind MPI_Init. Raises FabricmarkError (3)."""
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "test.trace"
+        variables = {record.PRELOAD: str(paths.record_library()), record.FILE: str(file)}
+        program = [str(paths.program(LATENCY)), *BOTH_ON_HOSTS, "-m", "1:1", "-i", "10", "-x", "1"]
+        command = record.with_variables([*launcher, *program], variables)
+        try:
+            done = subprocess.run(command, capture_output=True, timeout=SECONDS, check=False)
+            lines = [json.loads(line) for line in file.read_text().splitlines()]
+        except (OSError, ValueError, subprocess.TimeoutExpired) as error:
+            cause = f"{shlex.join(command)} has recorded nothing"
+            raise FabricmarkError(cause, "use the MPI library of the build", ENVIRONMENT) from error
+    found = [float(one["test"]) for one in lines if "test" in one]
+    if done.returncode or not found:
+        cause = f"{shlex.join(command)} says no time of a test"
+        raise FabricmarkError(cause, "build the recorder again", ENVIRONMENT)
+    return max(found)
 
 
 def fitted(passes: Sequence[Mapping[str, Mapping[int, float]]]) -> dict[str, float]:

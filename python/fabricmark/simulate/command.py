@@ -116,6 +116,7 @@ def simulate(
     }
     if played:
         _check_no_call(call, size, algorithm)
+        played = recorded.over(played, place.network)
         found = replay.replay(played.scaled, settings, place.network, **more)
     elif file is not None:
         _check_no_call(call, size, algorithm)

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
+from fabricmark.models.machine import Network
 from fabricmark.simulate import scaling, trace
 from fabricmark.simulate.calls import Found
 from fabricmark.simulate.scaling import Scaled
@@ -53,6 +54,11 @@ def asked(
     return Played(found, replace(scaled, factors=factors), said)
 
 
+def over(played: Played, network: Network) -> Played:
+    """The same on a network, which may say what a test takes there."""
+    return replace(played, scaled=replace(played.scaled, test=network.get("test_latency")))
+
+
 def _numbers(where: str, text: str) -> list[float]:
     """Above 0. Raises FabricmarkError (2)."""
     try:
@@ -83,9 +89,10 @@ def lines(played: Played, found: Sequence[Found]) -> list[str]:
     tests = sum(step.tests * step.times for rank in own.ranks for step in rank.steps)
     if tests:
         each = sum(one.testing for one in own.ranks) / tests
-        said.append(
-            f"tests that found nothing while ranks worked: {tests:.4g}, {each * 1e6:.3g} us each as recorded"
-        )
+        there = played.scaled.test
+        now = "and as played" if there is None else f"and {there * 1e6:.3g} us as the network's file says"
+        words = f"{tests:.4g}, {each * 1e6:.3g} us each as recorded {now}"
+        said.append(f"tests that found nothing while ranks worked: {words}")
     left_out: Counter = Counter()
     for rank in own.ranks:
         left_out.update(rank.unmodelled)
