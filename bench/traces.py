@@ -110,7 +110,7 @@ def recorded(program: Stencil | Hpcc, n: int, folder: Path, name: str, extra: Se
     file = folder / f"{name}.trace"
     words = [FABRICMARK, "record", "--output", file, "--", *MPIRUN, *extra, *program.command(n, folder)]
     run(words, folder)
-    return max(float(one) for one in re.findall(r'"seconds":([0-9.e+-]+),"calls"', file.read_text()))
+    return max(float(one) for one in re.findall(r'"rank":[0-9]+,"seconds":([0-9.e+-]+)', file.read_text()))
 
 
 def predicted(folder: Path, words: Sequence[object]) -> float:
