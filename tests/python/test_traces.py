@@ -315,6 +315,9 @@ def test_tests_of_a_rank_that_works_take_their_time(run, tmp_path):
     before, now = (float(re.search(r"predicted: ([0-9.e+-]+) s", said)[1]) for said in (plain, found))
     assert now - before == pytest.approx(0.5, rel=1e-3)
     assert "while ranks worked: 1e+05, 10 us each" in " ".join(found.split())
+    over = ("--set", "network.test_latency=20us")  # each of 50 000 of a rank
+    there = run("simulate", written(tmp_path, lines), "--system", "noctua1", "--no-simgrid", *over).stdout
+    assert float(re.search(r"predicted: ([0-9.e+-]+) s", there)[1]) - before == pytest.approx(1.0, rel=1e-3)
     lines[1]["steps"][2][3] = -1
     done = run("simulate", written(tmp_path, lines), "--system", "noctua1", "--no-simgrid")
     assert done.returncode == 2 and "tests is -1" in done.stderr

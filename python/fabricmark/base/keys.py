@@ -134,7 +134,9 @@ NETWORK = {
         "of a message of few KB between two devices, with all that their kernels wait for",
     ),
     "test_latency": Key(
-        "seconds", "", "of a test for a message that has not come, where a rank works and looks in between"
+        "seconds",
+        "test_seconds",
+        "of a test for a message that has not come, where a rank works and looks in between",
     ),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
