@@ -118,8 +118,8 @@ TEST_F(SystemFile, MustBeThatOfTheLoadedBitstream) {
   const std::string built = "benchmark = 'gemm'\nvariant = 'base'\n";
   const std::string values =
       "[parameters]\nblock_size = 256\ngemm_size = 8\nunroll = 8\ndata_type = 'float'\n"
-      "vector_bytes = 64\ntile_rows = 4\ntile_vectors = 4\ndepth_block = 16\nrow_tiles = 22\n"
-      "column_tiles = 8\ngroup_side = 8\n";
+      "matrix_units = 0\nvector_bytes = 64\ntile_rows = 4\ntile_vectors = 4\ndepth_block = 16\n"
+      "row_tiles = 22\ncolumn_tiles = 8\ngroup_side = 8\n";
   const auto resolved = [&](const std::string& says, const std::string& id) {
     Wanted wanted;
     wanted.bitstream = folder_.write("g.bin", "contents");
