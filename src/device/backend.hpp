@@ -11,6 +11,7 @@
 
 #include "base/interface.hpp"
 #include "device/board_memory.hpp"
+#include "device/cuda/peer_memory.hpp"
 #include "device/event.hpp"
 
 /// What a runtime implements for the classes of fabricmark::device: OpenCL in opencl/, others beside it.
@@ -28,6 +29,7 @@ enum class MemoryKind {
   kBuffer,       ///< the device's own memory; copies move the data
   kHostPointer,  ///< over page-aligned host memory (CL_MEM_USE_HOST_PTR); a runtime may do without copies
   kSvm,          ///< shared virtual memory, coarse grain
+  kPeer,  ///< of a GPU that other GPUs of the host reach, of other processes too, unless it is too large
 };
 
 /// An argument as the source of a built kernel declares it.
@@ -92,6 +94,8 @@ class Memory : public Interface {
   virtual void unmap(Queue& queue, std::byte* mapped, Event* done) = 0;
   /// What other libraries of this process know it by; null where there is nothing.
   [[nodiscard]] virtual void* address() const { return nullptr; }
+  /// What other GPUs of the host reach it by, of MemoryKind::kPeer.
+  [[nodiscard]] virtual cuda::PeerMemory peer() const { return {}; }
   /// A view that keeps what is under it alive.
   [[nodiscard]] virtual std::shared_ptr<Memory> part(std::size_t bytes, std::size_t offset) const = 0;
 };

@@ -39,6 +39,7 @@ struct DeviceInfo {
   bool has_half = false;
   bool has_double = false;
   bool has_svm = false;
+  bool has_peer_memory = false;  ///< that other GPUs of the host reach (MemoryKind::kPeer)
   bool shares_host_memory = false;
   bool has_memory_objects = true;  ///< handles of its memory that other libraries may take, as OpenCL's
   bool is_phantom = false;         ///< allocates and computes nothing (phantom.hpp)

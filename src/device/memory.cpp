@@ -68,7 +68,8 @@ MemoryKind memory_kind(const std::string& name) {
   if (name == "buffer") return MemoryKind::kBuffer;
   if (name == "host-pointer") return MemoryKind::kHostPointer;
   if (name == "svm") return MemoryKind::kSvm;
-  throw bad_use("--memory '" + name + "' is unknown", "use buffer, host-pointer or svm");
+  if (name == "peer") return MemoryKind::kPeer;
+  throw bad_use("--memory '" + name + "' is unknown", "use buffer, host-pointer, svm or peer");
 }
 
 PinnedMemory::PinnedMemory(const Device& device, std::size_t bytes)
@@ -112,6 +113,10 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const P
       space_(space_of(device.info(), kind)) {
   if (kind == MemoryKind::kSvm && !device.info().has_svm) {
     throw bad_use(device.info().name + " offers no shared virtual memory", "use --memory buffer");
+  }
+  if (kind == MemoryKind::kPeer && !device.info().has_peer_memory) {
+    throw bad_use(device.info().name + " offers no memory that other GPUs reach",
+                  "use --memory buffer and --transport host");
   }
   if (device.info().is_in_host_memory() && !device.info().is_phantom) require_room(bytes);
   Guards::Guarded guarded = device.guards().allocate(device, bytes, kind, placement);

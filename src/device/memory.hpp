@@ -115,7 +115,7 @@ class HostArray {
   HostMemory memory_;
 };
 
-/// Reads "buffer", "host-pointer" or "svm". Throws Error (bad use) otherwise.
+/// Reads "buffer", "host-pointer", "svm" or "peer". Throws Error (bad use) otherwise.
 MemoryKind memory_kind(const std::string& name);
 
 /// Device memory of a fixed number of bytes, with guard zones around it where its device makes them. Copies
@@ -154,6 +154,8 @@ class Buffer {
   /// the address of its first byte, else the runtime's handle of the memory object, which has no offsets.
   /// Null for memory that has no bytes.
   [[nodiscard]] void* address() const { return memory_->address(); }
+  /// What other GPUs of the host reach it by; nothing where it is not MemoryKind::kPeer, or is too large.
+  [[nodiscard]] cuda::PeerMemory peer() const { return memory_->peer(); }
   [[nodiscard]] const backend::Memory& implementation() const { return *memory_; }
   /// As what a guard zone that is broken names it.
   void name_for_guard(const std::string& kernel, const std::string& argument) const {

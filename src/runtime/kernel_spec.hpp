@@ -156,6 +156,7 @@ struct TransportSpec {
   std::string protocol;  ///< of `protocols`; empty where there are none
   std::string summary;
   Between between = Between::kHosts;
+  std::string memory{};  ///< kind of device memory that it moves best; empty: any
   std::vector<ParameterSpec> parameters;
   std::filesystem::path library{};  ///< that has its code; empty: the programs have it
 
@@ -174,6 +175,9 @@ std::vector<std::string> transport_names();
 const TransportSpec* find_transport(const std::string& name);
 /// The same. Throws Error (bad use) that names all.
 const TransportSpec& transport_spec(const std::string& name);
+/// The kind of device memory of a run over a transport, by its name: what --memory asks for, or where that is
+/// empty what the transport moves best. An empty transport has none that is best.
+std::string memory_over(const std::string& transport, const std::string& asked);
 /// Names of those that are between one of these.
 std::vector<std::string> transports_between(std::initializer_list<Between> kinds);
 

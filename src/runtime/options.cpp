@@ -67,7 +67,9 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--kernel-timeout", options.kernel_timeout_seconds,
                  "seconds to wait for a kernel or a copy [10 times --timeout]")
       ->check(CLI::Range(0.001, 1e7));
-  app.add_option("--memory", options.memory, "kind of device memory: buffer, host-pointer or svm");
+  app.add_option(
+      "--memory", options.memory,
+      "kind of device memory: buffer, host-pointer, svm or peer [buffer, or what the transport moves]");
 }
 
 void add_power(CLI::App& app, power::Settings& settings) {
@@ -194,7 +196,7 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   check_finite("--kernel-timeout", options.kernel_timeout(), "600");
   if (app.count("--inject-fault") > 0) options.fault = parse_fault(texts.fault);
   if (app.count("--inject-delay") > 0) options.delay = parse_delay(texts.delay);
-  device::memory_kind(options.memory);
+  if (!options.memory.empty()) device::memory_kind(options.memory);
   power::check(options.power);
   if (options.kernel_file && options.bitstream) {
     throw bad_use("--kernel-file and --bitstream exclude each other", "give one of them");

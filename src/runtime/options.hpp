@@ -39,7 +39,7 @@ struct Options {
   bool skip_validation = false;
   std::optional<Fault> fault;
   std::optional<Delay> delay;
-  std::string memory = "buffer";
+  std::string memory;  ///< kind of it; empty: what the transport moves, else plain buffers
   power::Settings power;
   double timeout_seconds = 60;
   std::optional<double> kernel_timeout_seconds;

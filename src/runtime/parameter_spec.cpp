@@ -138,13 +138,15 @@ ParameterSpec read_parameter(const TomlReader& reader, const std::string& name, 
 std::vector<TransportSpec> read_transport(const std::string& name, const std::string& text,
                                           const std::filesystem::path& file) {
   const TomlReader reader(text, file);
-  reader.only(reader.root(), {"summary", "between", "protocols", "parameters"}, "");
-  TransportSpec spec{.name = name,
-                     .folder = name,
-                     .protocol = {},
-                     .summary = reader.text(reader.root(), "summary", ""),
-                     .between = read_between(reader),
-                     .parameters = {}};
+  reader.only(reader.root(), {"summary", "between", "memory", "protocols", "parameters"}, "");
+  TransportSpec spec{
+      .name = name,
+      .folder = name,
+      .protocol = {},
+      .summary = reader.text(reader.root(), "summary", ""),
+      .between = read_between(reader),
+      .memory = reader.root().contains("memory") ? reader.text(reader.root(), "memory", "") : "",
+      .parameters = {}};
   if (reader.root().contains("parameters")) {
     for (const auto& [option, table] :
          reader.tables(reader.table(reader.root(), "parameters", ""), "parameters.")) {
@@ -284,6 +286,12 @@ std::vector<std::string> transport_names() {
 const TransportSpec* find_transport(const std::string& name) {
   const auto found = std::ranges::find(transport_specs(), name, &TransportSpec::name);
   return found == transport_specs().end() ? nullptr : &*found;
+}
+
+std::string memory_over(const std::string& transport, const std::string& asked) {
+  const TransportSpec* const spec = find_transport(transport);
+  if (!asked.empty()) return asked;
+  return spec == nullptr || spec->memory.empty() ? "buffer" : spec->memory;
 }
 
 const TransportSpec& transport_spec(const std::string& name) {

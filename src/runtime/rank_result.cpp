@@ -17,7 +17,7 @@ namespace fabricmark::runtime {
 void RankRun::collect(const Samples& samples) {
   fail_in_step("result");
   result_.parameters = parameters_;
-  result_.parameters.set("memory", options_.memory);
+  result_.parameters.set("memory", memory_name());
   if (!context_->host_memory().empty()) result_.parameters.set("host_memory", context_->host_memory());
   result_.metrics = benchmark_->metrics();
   result_.notes = benchmark_->notes();

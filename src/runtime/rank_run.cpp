@@ -120,7 +120,7 @@ int RankRun::execute_steps() {
   begin("kernels", "building the kernels");
   collective_step(ranks_, [&] {
     fail_in_step("kernels");
-    const RunConditions conditions{.memory = device::memory_kind(options_.memory),
+    const RunConditions conditions{.memory = device::memory_kind(memory_name()),
                                    .fault = spoils_results() ? options_.fault : std::nullopt,
                                    .timeout_seconds = options_.timeout_seconds,
                                    .repetitions = options_.repetitions,
@@ -273,6 +273,10 @@ void RankRun::choose_parameters() {
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = found.variant;
   result_.optimized = options_.kernel_file.has_value();
+}
+
+std::string RankRun::memory_name() const {
+  return memory_over(parameters_.has("transport") ? parameters_.text("transport") : "", options_.memory);
 }
 
 void RankRun::note_library() {

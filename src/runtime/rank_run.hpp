@@ -54,6 +54,7 @@ class RankRun {
   void choose_execution();
   /// Names the library of a transport outside of the sources. Throws Error (bad use) where it cannot be read.
   void note_library();
+  [[nodiscard]] std::string memory_name() const;
   /// Whether its kernels or their messages run on an emulated fabric.
   [[nodiscard]] bool is_emulated() const;
   /// From here on what the device does is charged, as a part of a system has it.

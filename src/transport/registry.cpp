@@ -28,6 +28,13 @@ std::unique_ptr<Transport> make_named(const std::string& name, const runtime::Co
 
 }  // namespace
 
+Error no_costs_over(const std::string& transport) {
+  return bad_use(
+      fmt::format("nothing is known of what messages over the transport {} cost on a described system",
+                  transport),
+      "use --transport host");
+}
+
 std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& asked) {
   TransportUse use = asked;
   if (!context.computes()) use.largest_bytes = 0;  // there is nothing to measure

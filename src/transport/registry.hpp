@@ -2,7 +2,9 @@
 
 #include <memory>
 #include <optional>
+#include <string>
 
+#include "base/error.hpp"
 #include "network/message_fault.hpp"
 #include "runtime/context.hpp"
 #include "transport/messages.hpp"
@@ -29,6 +31,9 @@ struct TransportUse {
 /// make the fault of the context's conditions where that is one of messages. Collective. Throws Error (bad
 /// use) for a name that is no folder of src/transport, and where it does not reach the messages' memory.
 std::unique_ptr<Transport> make_transport(const runtime::Context& context, const TransportUse& use = {});
+
+/// Of a transport whose messages no described system has costs of: bad use.
+Error no_costs_over(const std::string& transport);
 
 /// True for faults that a transport makes, not the benchmark.
 inline bool is_message_fault(const runtime::Fault& fault) {

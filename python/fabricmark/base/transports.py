@@ -17,7 +17,7 @@ from fabricmark.base.errors import FabricmarkError
 # devices, memories of hosts, streams of dataflow kernels, engines beside such kernels.
 DEVICES, HOSTS, STREAMS, ENGINES = "devices", "hosts", "streams", "engines"
 
-CPU, HOST, CHANNELS, MPI = "cpu", "host", "channels", "mpi"
+CPU, HOST, CHANNELS, MPI, NVLINK = "cpu", "host", "channels", "mpi", "nvlink"
 UDP, TCP, RDMA = "accl-udp", "accl-tcp", "accl-rdma"
 # A test compares this with the files. Texts and schemas name transports in this order.
 BETWEEN: Mapping[str, str] = {
@@ -28,6 +28,7 @@ BETWEEN: Mapping[str, str] = {
     TCP: ENGINES,
     RDMA: ENGINES,
     MPI: DEVICES,
+    NVLINK: DEVICES,
 }
 NONE = "none"  # of what exchanges nothing
 NAMES = (NONE, *BETWEEN)  # all that a file may say

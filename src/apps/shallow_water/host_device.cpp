@@ -12,6 +12,7 @@
 #include "network/message_fault.hpp"
 #include "network/network_costs.hpp"
 #include "transport/mpi/passing.hpp"
+#include "transport/registry.hpp"
 
 namespace fabricmark::shallow_water {
 
@@ -116,10 +117,16 @@ class HostDevice final : public EmulatedDevice {
 
   /// Throws Error (bad use) where it is to be, and cannot.
   static bool is_over_mpi(const runtime::Context& context) {
-    if (context.parameters().text("transport") != transport::kMpiTransport) return false;
+    const runtime::TransportSpec& spec = runtime::transport_spec(context.parameters().text("transport"));
+    if (!spec.memory.empty()) {
+      throw bad_use(fmt::format("the transport {} does not reach the memory of emulated devices, the host's",
+                                spec.name),
+                    "use --variant throughput, or --transport host");
+    }
+    if (spec.name != transport::kMpiTransport) return false;
     const runtime::Communicator& ranks = context.ranks();
     if (ranks.kind() != "mpi") throw transport::no_mpi_between(ranks);
-    if (context.costs() != nullptr) throw transport::no_costs_over_mpi();
+    if (context.costs() != nullptr) throw transport::no_costs_over(transport::kMpiTransport);
     return true;
   }
 

@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "device/opencl/adopted.hpp"
 #include "device/opencl/opencl.hpp"
+#include "device/opencl/peer.hpp"
 
 namespace fabricmark::device::opencl {
 
@@ -78,6 +79,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
   info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
   info.matrix_units = matrix_units(device, extensions);
+  info.has_peer_memory = has_peer_memory(extensions);
   // Devices before OpenCL 2.0 refuse the query; they have no shared memory.
   cl_device_svm_capabilities svm = 0;
   if (clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, nullptr) == CL_SUCCESS) {

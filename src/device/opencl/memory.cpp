@@ -12,6 +12,7 @@
 #include "device/opencl/adopted.hpp"
 #include "device/opencl/bank.hpp"
 #include "device/opencl/opencl.hpp"
+#include "device/opencl/peer.hpp"
 
 namespace fabricmark::device::opencl {
 
@@ -96,14 +97,16 @@ constexpr auto kPatterns = [] {
 
 const cl_uchar* pattern_of(std::byte value) { return &kPatterns[std::to_integer<std::size_t>(value)]; }
 
-/// A memory object of OpenCL; `host` is the memory under one over a host pointer, which outlives it. A part
-/// of it is one too, and knows the whole: OpenCL makes no parts of parts.
+/// A memory object of OpenCL; `host` is the memory under one over a host pointer, `block` what other GPUs
+/// reach, and both outlive it. A part of it is one too, and knows the whole: OpenCL makes no parts of parts.
 class BufferMemory : public Memory {
  public:
-  BufferMemory(std::shared_ptr<void> host, cl::Buffer memory)
-      : host_(std::move(host)), memory_(std::move(memory)), whole_(memory_) {}
+  BufferMemory(std::shared_ptr<void> host, cl::Buffer memory,
+               std::shared_ptr<const cuda::Block> block = nullptr)
+      : host_(std::move(host)), block_(std::move(block)), memory_(std::move(memory)), whole_(memory_) {}
   BufferMemory(const BufferMemory& whole, std::size_t bytes, std::size_t offset)
       : host_(whole.host_),
+        block_(whole.block_),
         memory_(view(whole.whole_, bytes, whole.start_ + offset)),
         whole_(whole.whole_),
         start_(whole.start_ + offset) {}
@@ -148,6 +151,7 @@ class BufferMemory : public Memory {
     });
   }
   [[nodiscard]] void* address() const override { return memory_(); }
+  [[nodiscard]] cuda::PeerMemory peer() const override { return {block_, start_}; }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override {
     return std::make_shared<BufferMemory>(*this, bytes, offset);
   }
@@ -161,6 +165,7 @@ class BufferMemory : public Memory {
   }
 
   std::shared_ptr<void> host_;
+  std::shared_ptr<const cuda::Block> block_;
   cl::Buffer memory_;
   cl::Buffer whole_;
   std::size_t start_ = 0;  // in it
@@ -275,6 +280,11 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
       const std::shared_ptr<void> host(allocate_pages(bytes), release_pages);
       cl::Buffer memory(context, CL_MEM_READ_WRITE | CL_MEM_USE_HOST_PTR, whole_pages(bytes), host.get());
       return std::make_shared<BufferMemory>(host, std::move(memory));
+    }
+    if (kind == MemoryKind::kPeer && bytes < kTooLargeForPeers) {
+      const std::shared_ptr<const cuda::Block> block = peer_block(info, device, bytes);
+      const PeerBuffer buffer = buffer_on(block, device, context);
+      return std::make_shared<BufferMemory>(buffer.held, buffer.memory, block);
     }
     const BankPlacement place = bank_placement(info, placement);
     XilinxMemoryPointer pointer{place.pointer_flags, nullptr,

@@ -91,6 +91,7 @@ plugin::MemoryKind usm_kind(MemoryKind kind) {
     case MemoryKind::kSvm:
       return plugin::kSharedMemory;
     case MemoryKind::kBuffer:
+    case MemoryKind::kPeer:  // which its devices do not offer
       break;
   }
   return plugin::kDeviceMemory;

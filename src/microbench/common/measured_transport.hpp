@@ -23,7 +23,7 @@ class MeasuredTransport {
     device::Selection selection{};  ///< of a device, where the transport needs one
     double timeout_seconds = 60;
     std::size_t largest_bytes = 0;  ///< messages that its ways are chosen for; 0: these are left open
-    device::MemoryKind memory = device::MemoryKind::kBuffer;  ///< that it allocates
+    std::string memory{};           ///< kind that it allocates; empty: what it moves
     runtime::Waiting waiting = runtime::Waiting::kSpin;
     transport::Pattern pattern = transport::Pattern::kExchange;
     std::map<std::string, std::string> texts{};  ///< its options that are not as they are by themselves

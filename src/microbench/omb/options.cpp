@@ -189,7 +189,9 @@ void add_own(CLI::App& app, Options& options, Words& words) {
       ->check(CLI::Range(0.1, 1e6));
   add_selection(app, options.selection);
   app.add_option("--memory", options.memory,
-                 "of a device: buffer, or svm, which any MPI library reads [buffer]");
+                 "of a device: buffer, svm, which any MPI library reads, or peer, which other GPUs reach "
+                 "[buffer, or what "
+                 "the transport moves]");
   app.add_option("--bitstream", options.bitstream,
                  "of an FPGA: kernels/common/touch.cl, built for its board");
   app.add_option("--bank", words.banks,

@@ -52,7 +52,7 @@ struct Options {
   int root = 0;
   double timeout_seconds = 60;
   device::Selection selection{};
-  std::string memory = "buffer";              ///< of a device: buffer or svm
+  std::string memory;                         ///< kind of a device's; empty: what the transport moves
   std::string bitstream;                      ///< with the kernel that touches memory
   std::array<std::optional<int>, 3> banks{};  ///< of D, B and P, where a bitstream numbers them
   std::optional<double> limit{};              ///< most that the way can carry [GB/s]

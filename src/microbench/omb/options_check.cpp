@@ -92,6 +92,7 @@ void settle_transport(Options& options) {
   using transport::kMpiTransport;
   if (options.transport.empty())
     options.transport = options.is_on_hosts() ? kMpiTransport : HostTransport::kName;
+  options.memory = runtime::memory_over(options.transport, options.memory);
   if (is_over_boards(options)) return;
   const std::vector<std::string> names = MeasuredTransport::names();
   if (std::ranges::find(names, options.transport) == names.end()) {

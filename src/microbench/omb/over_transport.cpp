@@ -36,7 +36,7 @@ MeasuredTransport::Wanted wanted_of(const runtime::Communicator& ranks, const Op
                                    .selection = options.selection,
                                    .timeout_seconds = options.timeout_seconds,
                                    .largest_bytes = options.largest,
-                                   .memory = device::memory_kind(options.memory),
+                                   .memory = options.memory,
                                    .waiting = waiting_of(ranks)};
   if (!options.program->is_collective()) wanted.pattern = transport::Pattern::kOneWay;
   if (options.is_mixed()) {

@@ -54,11 +54,6 @@ Error no_mpi_between(const runtime::Communicator& ranks) {
                  fmt::format("start the program with mpirun -n {}, or use --transport host", ranks.size()));
 }
 
-Error no_costs_over_mpi() {
-  return bad_use("nothing is known of what messages over the transport mpi cost on a described system",
-                 "use --transport host");
-}
-
 Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks) {
   const char* const remedy =
       passing == Passing::kPointer

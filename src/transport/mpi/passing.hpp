@@ -32,8 +32,6 @@ std::string in_words(Passing passing, const device::DeviceInfo& info);
 
 /// Ranks that are no processes of MPI: bad use.
 Error no_mpi_between(const runtime::Communicator& ranks);
-/// Messages over MPI on a described system: bad use.
-Error no_costs_over_mpi();
 /// A library that does not take what `passing` says.
 Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks);
 

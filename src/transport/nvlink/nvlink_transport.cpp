@@ -1,0 +1,44 @@
+#include "transport/nvlink/nvlink_transport.hpp"
+
+#include "base/error.hpp"
+#include "transport/nvlink/nvlink_transfer.hpp"
+#include "transport/registry.hpp"
+
+namespace fabricmark::transport {
+
+NvlinkTransport::NvlinkTransport(const runtime::Context& context, const TransportUse& use)
+    : Transport(context.ranks()),
+      device_(context.device()),
+      timeout_(context.timeout_seconds()),
+      waiting_(use.waiting),
+      is_timed_(context.timeline().enabled()),
+      first_(device_, 1, device::MemoryKind::kPeer),
+      blocks_(context.ranks(), first_.peer().block->gpu()),
+      copies_(first_.peer().block->gpu()),
+      incoming_(device_),
+      outgoing_(device_) {}
+
+std::unique_ptr<Memory> NvlinkTransport::allocate(std::size_t bytes) {
+  return std::make_unique<Memory>(device_, bytes, device::MemoryKind::kPeer);
+}
+
+device::Event NvlinkTransport::start(std::span<const Message> sends, std::span<const Message> receives,
+                                     const device::Events& after) {
+  auto transfer = transfers_.free<NvlinkTransfer>([&] { return std::make_shared<NvlinkTransfer>(*this); });
+  transfer->start(sends, receives, after, is_timed_);
+  return device::Event(std::move(transfer));
+}
+
+namespace nvlink {
+
+std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
+  if (context.costs() != nullptr) throw no_costs_over("nvlink");
+  if (context.memory_kind() == device::MemoryKind::kSvm) {
+    throw bad_use("the transport nvlink does not move shared virtual memory", "use --memory peer or buffer");
+  }
+  return std::make_unique<NvlinkTransport>(context, use);
+}
+
+}  // namespace nvlink
+
+}  // namespace fabricmark::transport
