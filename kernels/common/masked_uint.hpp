@@ -182,46 +182,22 @@ class uint {
 
   // Of the low bits of a sum, difference or product no more than these decide: no width can be too large
   // here.
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator+=(const Type& other) {
-    return *this = uint(bits() + bits_of(other));
+#define FM_ASSIGNED(op, result)                        \
+  template <typename Type, typename = if_number<Type>> \
+  constexpr uint& operator op(const Type& other) {     \
+    return *this = result;                             \
   }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator-=(const Type& other) {
-    return *this = uint(bits() - bits_of(other));
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator*=(const Type& other) {
-    return *this = uint(bits() * bits_of(other));
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator&=(const Type& other) {
-    return *this = uint(bits() & bits_of(other));
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator|=(const Type& other) {
-    return *this = uint(bits() | bits_of(other));
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator^=(const Type& other) {
-    return *this = uint(bits() ^ bits_of(other));
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator/=(const Type& other) {
-    return *this = *this / other;
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator%=(const Type& other) {
-    return *this = *this % other;
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator<<=(const Type& count) {
-    return *this = *this << count;
-  }
-  template <typename Type, typename = if_number<Type>>
-  constexpr uint& operator>>=(const Type& count) {
-    return *this = *this >> count;
-  }
+  FM_ASSIGNED(+=, uint(bits() + bits_of(other)))
+  FM_ASSIGNED(-=, uint(bits() - bits_of(other)))
+  FM_ASSIGNED(*=, uint(bits() * bits_of(other)))
+  FM_ASSIGNED(&=, uint(bits() & bits_of(other)))
+  FM_ASSIGNED(|=, uint(bits() | bits_of(other)))
+  FM_ASSIGNED(^=, uint(bits() ^ bits_of(other)))
+  FM_ASSIGNED(/=, *this / other)
+  FM_ASSIGNED(%=, *this % other)
+  FM_ASSIGNED(<<=, *this << other)
+  FM_ASSIGNED(>>=, *this >> other)
+#undef FM_ASSIGNED
   constexpr uint& operator++() { return *this += 1; }
   constexpr uint& operator--() { return *this -= 1; }
   constexpr uint operator++(int) {
@@ -275,18 +251,19 @@ constexpr bits128 shifted(bits128 bits, bits128 count) {
   return bits >> static_cast<int>(right) | fill << static_cast<int>(kWidest - right);
 }
 
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr typename pair<Left, Right>::sum operator+(const Left& left, const Right& right) {
-  return typename pair<Left, Right>::sum(bits_of(left) + bits_of(right));
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr typename pair<Left, Right>::difference operator-(const Left& left, const Right& right) {
-  return typename pair<Left, Right>::difference(bits_of(left) - bits_of(right));
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr typename pair<Left, Right>::product operator*(const Left& left, const Right& right) {
-  return typename pair<Left, Right>::product(bits_of(left) * bits_of(right));
-}
+#define FM_BITWISE(op, kind)                                                                     \
+  template <typename Left, typename Right, typename = if_ours<Left, Right>>                      \
+  constexpr typename pair<Left, Right>::kind operator op(const Left& left, const Right& right) { \
+    return typename pair<Left, Right>::kind(bits_of(left) op bits_of(right));                    \
+  }
+FM_BITWISE(+, sum)
+FM_BITWISE(-, difference)
+FM_BITWISE(*, product)
+FM_BITWISE(&, mixed)
+FM_BITWISE(|, mixed)
+FM_BITWISE(^, mixed)
+#undef FM_BITWISE
+
 /// Rounded towards zero; by zero it is undefined, as on the device.
 template <typename Left, typename Right, typename = if_ours<Left, Right>>
 constexpr typename pair<Left, Right>::quotient operator/(const Left& left, const Right& right) {
@@ -299,18 +276,6 @@ template <typename Left, typename Right, typename = if_ours<Left, Right>>
 constexpr typename pair<Left, Right>::remainder operator%(const Left& left, const Right& right) {
   const bits128 remainder = magnitude(left) % magnitude(right);
   return typename pair<Left, Right>::remainder(is_negative(bits_of(left)) ? -remainder : remainder);
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr typename pair<Left, Right>::mixed operator&(const Left& left, const Right& right) {
-  return typename pair<Left, Right>::mixed(bits_of(left) & bits_of(right));
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr typename pair<Left, Right>::mixed operator|(const Left& left, const Right& right) {
-  return typename pair<Left, Right>::mixed(bits_of(left) | bits_of(right));
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr typename pair<Left, Right>::mixed operator^(const Left& left, const Right& right) {
-  return typename pair<Left, Right>::mixed(bits_of(left) ^ bits_of(right));
 }
 
 /// Shifts are as wide as their left side: what leaves it is lost.
@@ -334,30 +299,18 @@ constexpr number<Type::kWidth, Type::kSigned> operator~(const Type& value) {
   return number<Type::kWidth, Type::kSigned>(~value.bits());
 }
 
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr bool operator==(const Left& left, const Right& right) {
-  return bits_of(left) == bits_of(right);
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr bool operator!=(const Left& left, const Right& right) {
-  return bits_of(left) != bits_of(right);
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr bool operator<(const Left& left, const Right& right) {
-  return is_less(left, right);
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr bool operator>(const Left& left, const Right& right) {
-  return is_less(right, left);
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr bool operator<=(const Left& left, const Right& right) {
-  return !is_less(right, left);
-}
-template <typename Left, typename Right, typename = if_ours<Left, Right>>
-constexpr bool operator>=(const Left& left, const Right& right) {
-  return !is_less(left, right);
-}
+#define FM_COMPARED(op, result)                                             \
+  template <typename Left, typename Right, typename = if_ours<Left, Right>> \
+  constexpr bool operator op(const Left& left, const Right& right) {        \
+    return result;                                                          \
+  }
+FM_COMPARED(==, bits_of(left) == bits_of(right))
+FM_COMPARED(!=, bits_of(left) != bits_of(right))
+FM_COMPARED(<, is_less(left, right))
+FM_COMPARED(>, is_less(right, left))
+FM_COMPARED(<=, !is_less(right, left))
+FM_COMPARED(>=, !is_less(left, right))
+#undef FM_COMPARED
 
 }  // namespace masked
 }  // namespace fm
