@@ -37,6 +37,12 @@
 #define FM_TEXT_EXPANDED(text) #text
 #define FM_PRAGMA(text) _Pragma(FM_TEXT_EXPANDED(text))
 
+// Bytes of a number, in conditions of the preprocessor, too.
+#define FM_BYTES_half 2
+#define FM_BYTES_float 4
+#define FM_BYTES_double 8
+#define FM_BYTES(type) FM_PASTE(FM_BYTES_, type)
+
 #if defined(FM_NEEDS_HALF)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif

@@ -15,11 +15,6 @@
 #endif
 
 typedef DATA_TYPE scalar;
-#if defined(FM_NEEDS_DOUBLE)
-#define FM_SCALAR_BYTES 8
-#else
-#define FM_SCALAR_BYTES 4
-#endif
 
 #if WIDTH > 1
 typedef FM_VECTOR(DATA_TYPE, WIDTH) real;

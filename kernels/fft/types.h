@@ -5,9 +5,7 @@
 
 #include "common/dialect.h"
 
-#define FFT_BYTES_float 4
-#define FFT_BYTES_double 8
-#define FFT_ELEMENT_BYTES FM_PASTE(FFT_BYTES_, DATA_TYPE)
+#define FFT_ELEMENT_BYTES FM_BYTES(DATA_TYPE)
 
 typedef FM_VECTOR(DATA_TYPE, 2) fft_complex;
 

@@ -19,15 +19,11 @@
 #define GEMM_VALUE DATA_TYPE
 #endif
 
+#define GEMM_VALUE_BYTES FM_BYTES(GEMM_VALUE)
 #if GEMM_TYPE == GEMM_TYPE_double
 #define GEMM_SCALAR double
-#define GEMM_VALUE_BYTES 8
-#elif GEMM_TYPE == GEMM_TYPE_half
-#define GEMM_SCALAR float
-#define GEMM_VALUE_BYTES 2
 #else
 #define GEMM_SCALAR float
-#define GEMM_VALUE_BYTES 4
 #endif
 
 // Element `index` of A or B, and the `width` elements from there on, as values. Half is only loaded in mixed

@@ -4,9 +4,7 @@
 
 #include "common/dialect.h"
 
-#define PTRANS_BYTES_float 4
-#define PTRANS_BYTES_double 8
-#define ELEMENT_BYTES FM_PASTE(PTRANS_BYTES_, DATA_TYPE)
+#define ELEMENT_BYTES FM_BYTES(DATA_TYPE)
 
 #define CHUNKS (BLOCK_SIZE / CHANNEL_WIDTH)  // of a row, each moved in one cycle
 #define BLOCK_ELEMENTS ((size_t)BLOCK_SIZE * BLOCK_SIZE)

@@ -1,8 +1,6 @@
 // On a CPU: tiles of one vector by as many rows are transposed in registers, so that every line of memory is
 // read or written once and whole. What is written is not read again soon and passes the cache.
-#define ELEMENT_BYTES_float 4
-#define ELEMENT_BYTES_double 8
-#define WIDTH_WANTED (VECTOR_BYTES / FM_PASTE(ELEMENT_BYTES_, DATA_TYPE))
+#define WIDTH_WANTED (VECTOR_BYTES / FM_BYTES(DATA_TYPE))
 
 // Tiles have to fit the block.
 #if WIDTH_WANTED >= 16 && BLOCK_SIZE % 16 == 0

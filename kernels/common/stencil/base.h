@@ -84,7 +84,8 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
                       __global const scalar* restrict constants, __global int* restrict trouble,
                       const uint columns, const uint rows, const uint begin_state) {
   if (trouble[0] <= (int)begin_state) return;
-  scalar kept[ROW_CELLS / PIPELINES][FM_KEPT_BANKS] FM_BANKS(FM_KEPT_BANKS, FM_SCALAR_BYTES) FM_PARTITION(2);
+  scalar kept[ROW_CELLS / PIPELINES][FM_KEPT_BANKS] FM_BANKS(FM_KEPT_BANKS, FM_BYTES(DATA_TYPE))
+      FM_PARTITION(2);
   FM_WORD words[3][3];
   fm_constants all;
   FM_UNROLL_FULLY
