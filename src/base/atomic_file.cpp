@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <cstring>
@@ -15,6 +14,7 @@
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark {
 
@@ -76,10 +76,8 @@ std::optional<int> own_stream(const std::filesystem::path& path) {
   if (name == "/dev/stderr") return STDERR_FILENO;
   for (const std::string_view folder : {"/dev/fd/", "/proc/self/fd/"}) {
     if (!name.starts_with(folder)) continue;
-    int stream = -1;
-    const char* const end = name.data() + name.size();
-    const auto [stopped, error] = std::from_chars(name.data() + folder.size(), end, stream);
-    if (error == std::errc() && stopped == end && stream >= 0) return stream;
+    const auto stream = number_from<int>(std::string_view(name).substr(folder.size()));
+    if (stream && *stream >= 0) return stream;
   }
   return std::nullopt;
 }

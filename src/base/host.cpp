@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cmath>
+#include <cstdlib>
 #include <ctime>
 #include <fstream>
 #include <limits>
@@ -180,6 +181,18 @@ std::uint64_t last_level_cache_bytes() {
     if (bytes > 0) return bytes;
   }
   return 0;
+}
+
+std::string environment(const char* variable) {
+  const char* const value = std::getenv(variable);  // NOLINT(concurrency-mt-unsafe)
+  return value != nullptr ? value : "";
+}
+
+std::string first_line(const std::filesystem::path& file) {
+  std::ifstream lines(file);
+  std::string line;
+  std::getline(lines, line);
+  return line;
 }
 
 std::string time_now() {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,12 @@ std::uint64_t available_memory_bytes();
 /// counts for 32 MiB for each of its cores at most: no processor has more (AMD EPYC 72F3 has as much), so one
 /// that is said to have more belongs to a host that a virtual machine has a few cores of.
 std::uint64_t last_level_cache_bytes();
+
+/// The variable's value; empty where it is not set.
+std::string environment(const char* variable);
+
+/// Without its end; empty where there is no such file.
+std::string first_line(const std::filesystem::path& file);
 
 /// UTC, "2026-11-21T01:02:03Z".
 std::string time_now();

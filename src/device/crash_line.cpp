@@ -19,6 +19,7 @@
 
 #include "base/crash.hpp"
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 namespace fabricmark::device {
 
@@ -48,11 +49,6 @@ Words& words() {
   return ready;
 }
 
-const char* value_of(const char* variable) {
-  const char* const value = std::getenv(variable);
-  return value != nullptr ? value : "";
-}
-
 /// The .icd files of a folder, or a file alone.
 std::vector<fs::path> icd_files(const fs::path& place) {
   std::error_code ignored;
@@ -65,15 +61,8 @@ std::vector<fs::path> icd_files(const fs::path& place) {
   return found;
 }
 
-std::string first_line(const fs::path& file) {
-  std::ifstream lines(file);
-  std::string line;
-  std::getline(lines, line);
-  return line;
-}
-
 std::vector<Icd> icds() {
-  const std::string given = value_of("OCL_ICD_VENDORS");
+  const std::string given = environment("OCL_ICD_VENDORS");
   std::vector<Icd> found;
   for (const fs::path& file : icd_files(given.empty() ? kUsualVendors : given)) {
     const bool is_icd = file.extension() == ".icd";
@@ -200,7 +189,7 @@ std::string opencl_loader() {
 
 std::string vendors_text() {
   for (const char* variable : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "OPENCL_VENDOR_PATH"}) {
-    if (const std::string given = value_of(variable); !given.empty())
+    if (const std::string given = environment(variable); !given.empty())
       return std::string(variable) + "=" + given;
   }
   std::string text;

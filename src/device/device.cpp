@@ -65,8 +65,7 @@ bool is_below_any(const std::string& file, const std::string& list) {
 /// Whether the loader was told to load Intel's FPGA emulator.
 bool is_for_emulator() {
   for (const char* variable : {"OCL_ICD_VENDORS", "OCL_ICD_FILENAMES"}) {
-    const char* const given = std::getenv(variable);
-    if (given != nullptr && std::string(given).find("intelocl_emu") != std::string::npos) return true;
+    if (environment(variable).find("intelocl_emu") != std::string::npos) return true;
   }
   return false;
 }
@@ -80,8 +79,8 @@ std::vector<FoundPlatform> loaded_platforms() {
 /// linked with.
 Error no_device() {
   const std::string loader = opencl_loader();
-  const char* const path = std::getenv("LD_LIBRARY_PATH");
-  const bool is_from_path = path != nullptr && *path != '\0' && !loader.empty() && is_below_any(loader, path);
+  const std::string path = environment("LD_LIBRARY_PATH");
+  const bool is_from_path = !path.empty() && !loader.empty() && is_below_any(loader, path);
   const std::optional<std::string> trouble = trouble_with_pocl_cache();
   const std::string cause = "no OpenCL device was found by '" + loader + "'";
   if (trouble && !is_from_path) {
@@ -121,8 +120,8 @@ std::vector<int> parse_mapping(const std::string& text) {
 }
 
 std::vector<int> mapping_of_environment() {
-  const char* const mapping = std::getenv("FPGA_MAPPING");
-  return mapping == nullptr || *mapping == '\0' ? std::vector<int>{} : parse_mapping(mapping);
+  const std::string mapping = environment("FPGA_MAPPING");
+  return mapping.empty() ? std::vector<int>{} : parse_mapping(mapping);
 }
 
 std::vector<FoundDevice> find_devices(const Selection& selection) {

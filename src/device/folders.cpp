@@ -10,6 +10,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/program.hpp"
 
 namespace fabricmark::device {
@@ -23,8 +24,7 @@ constexpr const char* kRemedy = "free some space, or name another folder with PO
 
 /// Of a variable, as the XDG standard asks: what is not absolute counts as not set.
 fs::path absolute_in(const char* variable) {
-  const char* const text = std::getenv(variable);
-  const fs::path folder = text != nullptr ? text : "";
+  const fs::path folder = environment(variable);
   return folder.is_absolute() ? folder : fs::path();
 }
 
@@ -38,10 +38,9 @@ fs::path home_folder() {
 
 /// As in pocl_cache_init_topdir of PoCL 3.1.
 fs::path pocl_cache_folder() {
-  if (const char* folder = std::getenv("POCL_CACHE_DIR"); folder != nullptr && *folder != '\0') return folder;
-  if (const char* folder = std::getenv("XDG_CACHE_HOME"); folder != nullptr && *folder != '\0') {
-    return fs::path(folder) / "pocl" / "kcache";
-  }
+  if (const std::string folder = environment("POCL_CACHE_DIR"); !folder.empty()) return folder;
+  if (const fs::path folder = environment("XDG_CACHE_HOME"); !folder.empty())
+    return folder / "pocl" / "kcache";
   const char* const home = std::getenv("HOME");
   return home != nullptr ? fs::path(home) / ".cache" / "pocl" / "kcache" : fs::path("/tmp/pocl/kcache");
 }
@@ -71,9 +70,7 @@ bool is_own_folder(const fs::path& folder) {
 }  // namespace
 
 fs::path cache_folder() {
-  if (const char* folder = std::getenv("FABRICMARK_CACHE"); folder != nullptr && *folder != '\0') {
-    return folder;
-  }
+  if (const std::string folder = environment("FABRICMARK_CACHE"); !folder.empty()) return folder;
   if (const fs::path folder = absolute_in("XDG_CACHE_HOME"); !folder.empty()) return folder / "fabricmark";
   const fs::path home = home_folder();
   return home.empty() ? home : home / ".cache" / "fabricmark";
@@ -87,8 +84,7 @@ std::optional<std::string> trouble_with_pocl_cache() {
 }
 
 void prepare_pocl_cache() {
-  const char* const given = std::getenv("POCL_CACHE_DIR");
-  if ((given != nullptr && *given != '\0') || !trouble_with_pocl_cache()) return;
+  if (!environment("POCL_CACHE_DIR").empty() || !trouble_with_pocl_cache()) return;
   std::error_code failed;
   for (const fs::path& temporary :
        {fs::temp_directory_path(failed), fs::path("/tmp"), fs::path("/var/tmp")}) {

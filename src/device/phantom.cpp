@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/memory.hpp"
 
 namespace fabricmark::device {
@@ -22,9 +23,7 @@ constexpr const char* kFactsVariable = "FABRICMARK_PHANTOM";
 
 /// Sets what the variable says; unset, nothing.
 void tell(DeviceInfo& info, const char* variable) {
-  const char* const given = std::getenv(variable);
-  if (given == nullptr) return;
-  std::istringstream facts(given);
+  std::istringstream facts(environment(variable));
   for (std::string fact; std::getline(facts, fact, ',');) {
     const std::size_t sign = fact.find('=');
     const std::string name = fact.substr(0, sign);

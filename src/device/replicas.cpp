@@ -6,14 +6,14 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/arguments.hpp"
 #include "device/device.hpp"
 
 namespace fabricmark::device {
 
 Replicas replicas_of(const DeviceInfo& info) {
-  const char* given = std::getenv("FABRICMARK_REPLICAS");
-  if (given != nullptr && *given != '\0') {
+  if (const std::string given = environment("FABRICMARK_REPLICAS"); !given.empty()) {
     const std::map<std::string, Replicas> kinds{{"one-entry", Replicas::kOneEntry},
                                                 {"entries", Replicas::kEntries},
                                                 {"compute-units", Replicas::kComputeUnits}};

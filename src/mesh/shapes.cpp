@@ -1,12 +1,12 @@
 #include "mesh/shapes.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <numeric>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 #include "mesh/fort14.hpp"
 
 namespace fabricmark::mesh {
@@ -204,13 +204,11 @@ Mesh named_mesh(const std::string& name, Projection projection) {
   if (!name.starts_with(kBay)) return read_mesh(name, projection);
   if (projection == Projection::kCpp)
     throw bad_use("--projection cpp, but '" + name + "' is in metres", "leave it out");
-  std::int64_t elements = 0;
-  const char* const end = name.data() + name.size();
-  const auto [stopped, error] = std::from_chars(name.data() + kBay.size(), end, elements);
-  if (error != std::errc{} || stopped != end)
+  const auto elements = number_from<std::int64_t>(std::string_view(name).substr(kBay.size()));
+  if (!elements)
     throw bad_use("'" + name + "' names no bay",
                   "write bay:N with the number of elements, such as bay:27136");
-  return bay(elements);
+  return bay(*elements);
 }
 
 }  // namespace fabricmark::mesh

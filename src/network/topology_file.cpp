@@ -3,12 +3,12 @@
 
 #include <algorithm>
 #include <cctype>
-#include <charconv>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 #include "network/topology.hpp"
 #include "runtime/kernel_spec.hpp"
 
@@ -183,11 +183,8 @@ class FileMeaning {
       read_.fail(text.line, fmt::format("unknown node '{}'", name), "list it in devices or switches");
     }
     Port found{.node = node->second, .port = -1};
-    if (colon != std::string::npos) {
-      const char* last = text.text.data() + text.text.size();
-      const auto [stop, error] = std::from_chars(text.text.data() + colon + 1, last, found.port);
-      if (error != std::errc() || stop != last) found.port = -1;
-    }
+    if (colon != std::string::npos)
+      found.port = number_from<int>(std::string_view(text.text).substr(colon + 1)).value_or(-1);
     if (found.port < 0 || found.port >= kMostPorts) {
       read_.fail(text.line, fmt::format("'{}' names no port from 0 to {}", text.text, kMostPorts - 1),
                  kEndRemedy);

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 #include "network/topology.hpp"
 
 namespace fabricmark::network {
@@ -64,9 +64,8 @@ struct Spec {
 }
 
 int number(std::string_view digits, const std::string& text) {
-  int found = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), found);
-  if (error != std::errc() || end != digits.data() + digits.size() || found < 0) refuse(text);
+  const int found = number_from<int>(digits).value_or(-1);
+  if (found < 0) refuse(text);
   return found;
 }
 

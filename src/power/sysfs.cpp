@@ -1,18 +1,20 @@
 #include "power/sysfs.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <fstream>
+
+#include "base/host.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark::power {
 
 namespace fs = std::filesystem;
 
 fs::path folder_from(const char* variable, const char* usual) {
-  const char* given = std::getenv(variable);
-  return given != nullptr && *given != '\0' ? given : usual;
+  const std::string given = environment(variable);
+  return given.empty() ? usual : given;
 }
 
 std::vector<fs::path> entries_of(const fs::path& folder) {
@@ -37,11 +39,9 @@ std::optional<double> parse_number(const std::string& text) {
   constexpr const char* kBlanks = " \t\r\n";
   const std::size_t first = text.find_first_not_of(kBlanks);
   if (first == std::string::npos) return std::nullopt;
-  const char* const end = text.data() + text.find_last_not_of(kBlanks) + 1;
-  double number = 0;
-  const auto [stop, failure] = std::from_chars(text.data() + first, end, number);
-  if (failure != std::errc{} || stop != end || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const std::size_t behind = text.find_last_not_of(kBlanks) + 1;
+  const auto number = number_from<double>(std::string_view(text).substr(first, behind - first));
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 std::optional<double> read_number(const fs::path& file, double scale) {

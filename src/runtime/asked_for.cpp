@@ -3,24 +3,19 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <charconv>
 #include <cstdint>
 #include <cstdlib>
-#include <cstring>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark::runtime {
 
 namespace {
 
 std::optional<std::int64_t> number_in(const char* name) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) return std::nullopt;
-  std::int64_t number = 0;
-  const char* const end = text + std::strlen(text);
-  const auto [stopped, error] = std::from_chars(text, end, number);
-  return error == std::errc() && stopped == end && end != text ? std::optional(number) : std::nullopt;
+  return number_from<std::int64_t>(environment(name));
 }
 
 /// Only of a step of srun: the script of a job has the variables of the whole job, and starts one process.
@@ -33,11 +28,6 @@ std::optional<std::int64_t> tasks_of_step() {
   return own ? own : number_in("SLURM_NTASKS");
 }
 
-std::string text_in(const char* name) {
-  const char* const text = std::getenv(name);
-  return text == nullptr ? "" : text;
-}
-
 std::string remedy_for(const std::string& launcher) {
   if (launcher == "srun") {
     return "use `srun --mpi=pmix` or what else of `srun --mpi=list` this MPI library has, or its mpirun";
@@ -48,21 +38,16 @@ std::string remedy_for(const std::string& launcher) {
 }  // namespace
 
 std::optional<Launched> launched() {
-  struct Variable {
-    const char* name;
-    const char* launcher;
-  };
   // The process's own launcher first: one that was started by srun passes srun's variables on.
   constexpr std::array kVariables{
-      Variable{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
-      Variable{"MV2_COMM_WORLD_SIZE", "MVAPICH's mpirun"},
-      Variable{"PMI_SIZE", "mpiexec"},
-      Variable{"FLUX_JOB_SIZE", "flux run"},
-      Variable{"JSM_NAMESPACE_SIZE", "jsrun"},
+      std::pair{"OMPI_COMM_WORLD_SIZE", "Open MPI's mpirun"},
+      std::pair{"MV2_COMM_WORLD_SIZE", "MVAPICH's mpirun"},
+      std::pair{"PMI_SIZE", "mpiexec"},
+      std::pair{"FLUX_JOB_SIZE", "flux run"},
+      std::pair{"JSM_NAMESPACE_SIZE", "jsrun"},
   };
-  for (const Variable& variable : kVariables) {
-    if (const auto count = number_in(variable.name))
-      return Launched{variable.launcher, static_cast<int>(*count)};
+  for (const auto& [name, launcher] : kVariables) {
+    if (const auto count = number_in(name)) return Launched{launcher, static_cast<int>(*count)};
   }
   if (const auto count = tasks_of_step()) return Launched{"srun", static_cast<int>(*count)};
   return std::nullopt;
@@ -71,7 +56,7 @@ std::optional<Launched> launched() {
 void check_ranks(int ranks, bool are_processes) {
   const std::string has = ranks == 1 ? "1 rank" : fmt::format("{} ranks", ranks);
   const std::optional<std::int64_t> asked = number_in("FABRICMARK_EXPECT_RANKS");
-  const std::string launcher = text_in("FABRICMARK_LAUNCHER");
+  const std::string launcher = environment("FABRICMARK_LAUNCHER");
   if (asked && *asked != ranks) {
     if (launcher.empty())
       throw bad_use(fmt::format("asked for {} ranks, but this run has {}", *asked, has), "ask for them once");
@@ -88,7 +73,7 @@ void check_ranks(int ranks, bool are_processes) {
 }
 
 void check_device(const device::DeviceInfo& info) {
-  const std::string asked = text_in("FABRICMARK_EXPECT_DEVICE");
+  const std::string asked = environment("FABRICMARK_EXPECT_DEVICE");
   if (asked.empty() || asked == info.name) return;
   throw environment_failure(
       fmt::format("the device {}:{} is '{}', but '{}' was asked for", info.platform_index, info.device_index,

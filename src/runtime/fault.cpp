@@ -4,12 +4,12 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <chrono>
 #include <csignal>
 #include <thread>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark::runtime {
 
@@ -49,10 +49,8 @@ void check_step(const Fault& fault, const std::string& text) {
 std::optional<int> cut_number(std::string& rest, char mark, const std::string& text) {
   const std::size_t place = rest.find(mark);
   if (place == std::string::npos) return std::nullopt;
-  int number = -1;
-  const char* const end = rest.data() + rest.size();
-  const auto [stop, failure] = std::from_chars(rest.data() + place + 1, end, number);
-  if (failure != std::errc{} || stop != end || number < 0) throw not_a_fault(text);
+  const int number = number_from<int>(std::string_view(rest).substr(place + 1)).value_or(-1);
+  if (number < 0) throw not_a_fault(text);
   rest.resize(place);
   return number;
 }

@@ -1,19 +1,18 @@
 #include "runtime/laps.hpp"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark::runtime {
 
 Delay parse_delay(const std::string& text) {
   const bool is_share = text.ends_with('%');
-  const char* const end = text.data() + text.size() - (is_share ? 1 : 0);
-  double number = 0;
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
-  if (failure != std::errc{} || stop != end || !std::isfinite(number) || number < 0) {
+  const double number =
+      number_from<double>(std::string_view(text).substr(0, text.size() - (is_share ? 1 : 0))).value_or(-1);
+  if (!std::isfinite(number) || number < 0) {
     throw bad_use("--inject-delay '" + text + "' is not a time",
                   "give seconds like 0.001 or a share like 10%");
   }

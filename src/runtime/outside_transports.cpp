@@ -7,6 +7,7 @@
 #include <sstream>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 namespace fabricmark::runtime {
 
@@ -36,8 +37,7 @@ std::vector<fs::path> below(const std::string& named) {
 }  // namespace
 
 std::vector<fs::path> outside_transports() {
-  const char* const folders = std::getenv(kTransportFolders);
-  std::istringstream list(folders == nullptr ? "" : folders);
+  std::istringstream list(environment(kTransportFolders));
   std::vector<fs::path> found;
   for (std::string folder; std::getline(list, folder, ':');) {
     if (folder.empty()) continue;

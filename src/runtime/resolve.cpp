@@ -11,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/expression.hpp"
+#include "base/number_from.hpp"
 #include "runtime/device_limits.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/numbers.hpp"
@@ -85,12 +86,9 @@ Value parse_text(const ParameterSpec& spec, const std::string& text) {
     case Type::kInteger:
       if (const auto number = parse_integer(text)) return *number;
       break;
-    case Type::kNumber: {
-      double number = 0;
-      const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), number);
-      if (failure == std::errc{} && end == text.data() + text.size() && std::isfinite(number)) return number;
+    case Type::kNumber:
+      if (const auto number = number_from<double>(text); number && std::isfinite(*number)) return *number;
       break;
-    }
     case Type::kFlag:
       if (text == "true") return true;
       if (text == "false") return false;

@@ -20,13 +20,6 @@ namespace {
 
 constexpr int kBarriers = 32;
 
-std::string first_line(const char* file) {
-  std::ifstream lines(file);
-  std::string line;
-  std::getline(lines, line);
-  return line;
-}
-
 std::string target_of(const char* link) {
   std::array<char, 64> text{};
   const ssize_t length = readlink(link, text.data(), text.size());

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <csignal>
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark::runtime {
 
@@ -44,10 +44,8 @@ double timeout_of(const std::vector<std::string>& command) {
     } else if (text.starts_with('=')) {
       text.remove_prefix(1);
     }
-    double found = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), found);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    if (is_number && found > 0) seconds = found;  // what is none is refused later
+    const double found = number_from<double>(text).value_or(0);
+    if (found > 0) seconds = found;  // what is none is refused later
   }
   return seconds;
 }

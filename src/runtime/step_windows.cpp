@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <cstdlib>
 #include <limits>
@@ -13,6 +12,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "base/number_from.hpp"
 #include "base/random_bits.hpp"
 
 namespace fabricmark::runtime {
@@ -99,10 +99,9 @@ std::uint64_t drawn_seed(Communicator& ranks) {
   constexpr unsigned kBits = 48;  // which also a reduction of numbers keeps, and a person can type
   std::int64_t seed = 0;
   if (const char* text = std::getenv("FABRICMARK_SEED")) {  // NOLINT(concurrency-mt-unsafe)
-    const std::string_view given(text);
-    const auto [end, failure] = std::from_chars(given.data(), given.data() + given.size(), seed);
-    if (failure != std::errc{} || end != given.data() + given.size() || seed < 0 || seed >> kBits != 0) {
-      throw bad_use(fmt::format("FABRICMARK_SEED is '{}'", given),
+    seed = number_from<std::int64_t>(text).value_or(-1);
+    if (seed < 0 || seed >> kBits != 0) {
+      throw bad_use(fmt::format("FABRICMARK_SEED is '{}'", text),
                     "give a whole number below 2^48, or unset it");
     }
   } else if (ranks.is_root()) {

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <ranges>
 
 #include "base/error.hpp"
 #include "runtime/system_document.hpp"
@@ -39,9 +40,7 @@ std::vector<Entry> bitstreams_of(const JsonPlace& system, const std::string& ben
 }
 
 std::string ids(const std::vector<Entry>& entries) {
-  std::vector<std::string> names;
-  std::ranges::transform(entries, std::back_inserter(names), &Entry::id);
-  return fmt::format("{}", fmt::join(names, ", "));
+  return fmt::format("{}", fmt::join(entries | std::views::transform(&Entry::id), ", "));
 }
 
 /// Of several designs of one file, that with the benchmark's own name; null where there is none, or another

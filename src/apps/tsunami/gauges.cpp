@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <fstream>
@@ -13,6 +12,7 @@
 #include <string_view>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 
 namespace fabricmark::tsunami {
 
@@ -40,9 +40,9 @@ std::optional<std::array<double, 2>> pair_of(std::string_view text) {
   if (comma == std::string_view::npos) return std::nullopt;
   const std::array parts{trimmed(text.substr(0, comma)), trimmed(text.substr(comma + 1))};
   for (std::size_t i = 0; i < parts.size(); ++i) {
-    const auto [end, failure] = std::from_chars(parts[i].data(), parts[i].data() + parts[i].size(), found[i]);
-    if (failure != std::errc{} || end != parts[i].data() + parts[i].size() || !std::isfinite(found[i]))
-      return std::nullopt;
+    const auto number = number_from<double>(parts[i]);
+    if (!number || !std::isfinite(*number)) return std::nullopt;
+    found[i] = *number;
   }
   return found;
 }

@@ -4,9 +4,9 @@
 
 #include <algorithm>
 #include <bit>
-#include <charconv>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 #include "device/memory.hpp"
 
 namespace fabricmark::host_transfer {
@@ -47,10 +47,9 @@ std::vector<std::size_t> buffer_counts(const runtime::Parameters& parameters) {
   constexpr std::size_t kMost = 256;
   std::vector<std::size_t> counts;
   for (const std::string& word : words(parameters, "buffers")) {
-    std::size_t count = 0;
-    const auto [end, failure] = std::from_chars(word.data(), word.data() + word.size(), count);
+    const std::size_t count = number_from<std::size_t>(word).value_or(0);
     const bool is_power = std::has_single_bit(count) && word.front() != '0';  // 04 would be 4 again
-    if (failure != std::errc{} || end != word.data() + word.size() || !is_power || count > kMost) {
+    if (!is_power || count > kMost) {
       throw bad_use(fmt::format("buffers = '{}' has '{}'", parameters.text("buffers"), word),
                     "give powers of two up to 256, separated by commas");
     }

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/sycl/sycl.hpp"
 
 namespace fabricmark::device::sycl {
@@ -16,11 +17,6 @@ namespace fabricmark::device::sycl {
 namespace {
 
 constexpr const char* kRemedy = "run `fabricmark runtimes install sycl`, or unset FABRICMARK_SYCL";
-
-std::string plugin_file() {
-  const char* const file = std::getenv(kPluginVariable);
-  return file != nullptr ? file : "";
-}
 
 Error cannot_load(const std::string& file, const std::string& why) {
   return environment_failure("the SYCL plugin '" + file + "' cannot be used: " + why, kRemedy);
@@ -146,10 +142,10 @@ Open opener(const plugin::Functions& functions, std::size_t index) {
 
 }  // namespace
 
-bool is_wanted() { return !plugin_file().empty(); }
+bool is_wanted() { return !environment(kPluginVariable).empty(); }
 
 std::vector<FoundPlatform> platforms() {
-  const std::string file = plugin_file();
+  const std::string file = environment(kPluginVariable);
   const plugin::Functions& functions = loaded(file);
   std::size_t count = 0;
   if (functions.count_devices(&count) != plugin::kDone) throw cannot_load(file, last_words(functions));

@@ -4,8 +4,9 @@
 
 #include <algorithm>
 #include <array>
-#include <charconv>
 #include <system_error>
+
+#include "base/number_from.hpp"
 
 namespace fabricmark::microbench {
 
@@ -54,10 +55,8 @@ std::size_t bytes_of_text(std::string_view text) {
     digits.remove_suffix(3);
     break;
   }
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
-  const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!is_whole || number == 0 || number > kLargestBytes / factor) {
+  const std::size_t number = number_from<std::size_t>(digits).value_or(0);
+  if (number == 0 || number > kLargestBytes / factor) {
     throw bad_use(fmt::format("'{}' is no size", text), "write for example 64, 4KiB or 1MiB, up to 4GiB");
   }
   return number * factor;

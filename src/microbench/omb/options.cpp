@@ -5,10 +5,10 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include "base/error.hpp"
+#include "base/number_from.hpp"
 #include "base/version.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
@@ -38,12 +38,8 @@ struct Words {
 
 /// A whole number without a unit, as OMB takes it.
 std::size_t number_of(std::string_view text, const char* option) {
-  std::size_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) {
-    throw bad_use(fmt::format("{} '{}' is no number", option, text), "give a whole number, as OMB takes it");
-  }
-  return number;
+  if (const auto number = number_from<std::size_t>(text)) return *number;
+  throw bad_use(fmt::format("{} '{}' is no number", option, text), "give a whole number, as OMB takes it");
 }
 
 /// "4096", "1:4096", "1:" or ":4096".

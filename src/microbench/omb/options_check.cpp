@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "device/sycl/devices.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "transport/cpu/cpu_transport.hpp"
@@ -39,11 +40,6 @@ bool is_between(const std::string& transport, runtime::Between kind) {
   return spec != nullptr && spec->between == kind;
 }
 
-bool is_sycl() {
-  const char* const plugin = std::getenv("FABRICMARK_SYCL");
-  return plugin != nullptr && *plugin != '\0';
-}
-
 /// A device that is named means its memory, where nothing says otherwise.
 void settle_places(Options& options) {
   if (is_over_boards(options)) return;
@@ -59,7 +55,7 @@ void settle_places(Options& options) {
 /// Whose memory: what -d says, or the letters.
 void settle_api(Options& options) {
   const bool is_given = !options.api.empty();
-  if (!is_given) options.api = options.is_on_hosts() ? "none" : is_sycl() ? "sycl" : "opencl";
+  if (!is_given) options.api = options.is_on_hosts() ? "none" : device::sycl::is_wanted() ? "sycl" : "opencl";
   if (options.api != "none" && options.api != "opencl" && options.api != "sycl") {
     throw bad_use(fmt::format("-d '{}' is no interface", options.api), "use opencl, sycl or none");
   }
@@ -76,12 +72,12 @@ void settle_api(Options& options) {
     options.places = {Placement::kDevice, Placement::kDevice};
   }
   if (options.is_on_hosts()) return;
-  if (options.api == "sycl" && !is_sycl()) {
+  if (options.api == "sycl" && !device::sycl::is_wanted()) {
     throw bad_use(
         "-d sycl, but no SYCL runtime is chosen",
         "set OCL_ICD_VENDORS and FABRICMARK_SYCL to what `fabricmark runtimes install sycl` has installed");
   }
-  if (options.api == "opencl" && is_sycl()) {
+  if (options.api == "opencl" && device::sycl::is_wanted()) {
     throw bad_use("-d opencl, but FABRICMARK_SYCL chooses SYCL", "unset it, or use -d sycl");
   }
 }
