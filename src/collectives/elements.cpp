@@ -1,16 +1,10 @@
 #include "collectives/elements.hpp"
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <bit>
 #include <cstring>
 #include <limits>
 #include <stdexcept>
 #include <type_traits>
-#include <vector>
-
-#include "base/error.hpp"
 
 namespace fabricmark::collectives {
 
@@ -46,15 +40,19 @@ std::uint16_t half_of_float(float value) {
 
 namespace {
 
-template <typename Kind, std::size_t Count>
-Kind kind_named(const std::array<Kind, Count>& kinds, const std::string& name, const char* what) {
-  std::vector<std::string_view> names;
-  for (const Kind kind : kinds) {
-    if (name_of(kind) == name) return kind;
-    names.push_back(name_of(kind));
-  }
-  throw bad_use(fmt::format("there is no {} '{}'", what, name),
-                fmt::format("use {}", fmt::join(names, ", ")));
+struct TypeFacts {
+  std::string_view name;
+  std::size_t bytes = 0;
+  double epsilon = 0;
+};
+const TypeFacts& facts_of(Type type) {
+  static constexpr std::array<TypeFacts, kTypes.size()> kFacts{{{"int32", 4, 0},
+                                                                {"int64", 8, 0},
+                                                                {"float16", 2, 0x1p-10},
+                                                                {"float32", 4, 0x1p-23},
+                                                                {"float64", 8, 0x1p-52},
+                                                                {"int8", 1, 0}}};
+  return kFacts.at(static_cast<std::size_t>(type));
 }
 
 /// Calls `apply` with each pair, which may lie anywhere in memory.
@@ -131,27 +129,9 @@ constexpr auto kCombineFloating = combine_by<Element, Bits, FloatingOrder<Bits, 
 
 }  // namespace
 
-std::size_t bytes_of(Type type) {
-  switch (type) {
-    case Type::kInt8:
-      return 1;
-    case Type::kFloat16:
-      return 2;
-    case Type::kInt32:
-    case Type::kFloat32:
-      return 4;
-    case Type::kInt64:
-    case Type::kFloat64:
-      return 8;
-  }
-  throw std::logic_error("a type of elements that is none");
-}
-
-std::string_view name_of(Type type) {
-  constexpr std::array<std::string_view, kTypes.size()> kNames{"int32",   "int64",   "float16",
-                                                               "float32", "float64", "int8"};
-  return kNames.at(static_cast<std::size_t>(type));
-}
+std::size_t bytes_of(Type type) { return facts_of(type).bytes; }
+std::string_view name_of(Type type) { return facts_of(type).name; }
+double epsilon_of(Type type) { return facts_of(type).epsilon; }
 
 std::string_view name_of(Reduction reduction) {
   constexpr std::array<std::string_view, kReductions.size()> kNames{"sum", "min", "max"};
@@ -160,22 +140,6 @@ std::string_view name_of(Reduction reduction) {
 
 Type type_named(const std::string& name) { return kind_named(kTypes, name, "type of elements"); }
 Reduction reduction_named(const std::string& name) { return kind_named(kReductions, name, "reduction"); }
-
-double epsilon_of(Type type) {
-  switch (type) {
-    case Type::kInt8:
-    case Type::kInt32:
-    case Type::kInt64:
-      return 0;
-    case Type::kFloat16:
-      return 0x1p-10;
-    case Type::kFloat32:
-      return 0x1p-23;
-    case Type::kFloat64:
-      return 0x1p-52;
-  }
-  throw std::logic_error("a type of elements that is none");
-}
 
 void combine(Type type, Reduction reduction, const std::byte* a, const std::byte* b, std::byte* result,
              std::size_t count) {

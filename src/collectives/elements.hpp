@@ -1,11 +1,16 @@
 #pragma once
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/error.hpp"
 #include "collectives/moves.hpp"
 
 /// Elements in raw memory, which needs no alignment: they lie as packets left them.
@@ -19,7 +24,17 @@ inline constexpr std::array kReductions{Reduction::kSum, Reduction::kMin, Reduct
 [[nodiscard]] std::string_view name_of(Type type);
 /// "sum", "min", "max".
 [[nodiscard]] std::string_view name_of(Reduction reduction);
-/// Throw Error (bad use) with the names that there are.
+/// That of the kinds whose name it is. Throws Error (bad use) with the names that there are.
+template <typename Kind, std::size_t Count>
+Kind kind_named(const std::array<Kind, Count>& kinds, const std::string& name, const char* what) {
+  std::vector<std::string_view> names;
+  for (const Kind kind : kinds) {
+    if (name_of(kind) == name) return kind;
+    names.push_back(name_of(kind));
+  }
+  throw bad_use(fmt::format("there is no {} '{}'", what, name),
+                fmt::format("use {}", fmt::join(names, ", ")));
+}
 Type type_named(const std::string& name);
 Reduction reduction_named(const std::string& name);
 

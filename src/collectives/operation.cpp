@@ -1,9 +1,6 @@
 #include "collectives/operation.hpp"
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
-
-#include <vector>
 
 #include "base/error.hpp"
 #include "collectives/elements.hpp"
@@ -55,13 +52,7 @@ const OperationKind& kind_of(Operation operation) {
 std::string_view name_of(Operation operation) { return kind_of(operation).name; }
 
 Operation operation_named(const std::string& name) {
-  std::vector<std::string_view> names;
-  for (const Operation operation : kOperations) {
-    if (name_of(operation) == name) return operation;
-    names.push_back(name_of(operation));
-  }
-  throw bad_use(fmt::format("there is no collective operation '{}'", name),
-                fmt::format("use {}", fmt::join(names, ", ")));
+  return kind_named(kOperations, name, "collective operation");
 }
 
 bool has_root(Operation operation) {

@@ -37,27 +37,13 @@ Json number(const ParameterSpec& spec, double value) {
   return spec.type == ParameterSpec::Type::kInteger ? Json(static_cast<std::int64_t>(value)) : Json(value);
 }
 
-std::string type_name(ParameterSpec::Type type) {
-  switch (type) {
-    case ParameterSpec::Type::kInteger:
-      return "int";
-    case ParameterSpec::Type::kNumber:
-      return "float";
-    case ParameterSpec::Type::kFlag:
-      return "bool";
-    case ParameterSpec::Type::kText:
-      return "string";
-  }
-  return "";
-}
-
 Json error_json(const fabricmark::Error& error) {
   return {{"cause", error.cause()}, {"remedy", error.remedy()}, {"code", error.code()}};
 }
 
 Json parameter_json(const ParameterSpec& spec) {
   Json json{{"name", spec.name},
-            {"type", type_name(spec.type)},
+            {"type", ParameterSpec::kTypes.at(static_cast<std::size_t>(spec.type))},
             {"stage", spec.stage == ParameterSpec::Stage::kBuild ? "build" : "run"},
             {"unit", spec.unit},
             {"meaning", spec.meaning},

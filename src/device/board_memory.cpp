@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <numeric>
 #include <utility>
 
@@ -22,17 +23,8 @@ std::string mebibytes(std::uint64_t bytes) {
 }
 
 std::string name_of(BoardMemory::Kind kind) {
-  switch (kind) {
-    case BoardMemory::Kind::kDdr:
-      return "DDR memory";
-    case BoardMemory::Kind::kHbm:
-      return "HBM";
-    case BoardMemory::Kind::kHost:
-      return "the host's memory";
-    case BoardMemory::Kind::kUnknown:
-      break;
-  }
-  return "the memory";
+  constexpr std::array kNames{"the memory", "DDR memory", "HBM", "the host's memory"};
+  return kNames.at(static_cast<std::size_t>(kind));
 }
 
 }  // namespace

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <string_view>
 
 namespace fabricmark::device {
@@ -16,23 +18,14 @@ enum class MemorySpace {
 };
 
 constexpr std::string_view name(MemorySpace space) {
-  switch (space) {
-    case MemorySpace::kPageable:
-      return "pageable host memory";
-    case MemorySpace::kPinned:
-      return "pinned host memory";
-    case MemorySpace::kInterProcess:
-      return "host memory of several processes";
-    case MemorySpace::kShared:
-      return "memory that host and device share";
-    case MemorySpace::kDeviceBank:
-      return "device memory";
-    case MemorySpace::kOnChip:
-      return "on-chip memory";
-    case MemorySpace::kPhantom:
-      return "phantom memory";
-  }
-  return "";
+  constexpr std::array kNames{"pageable host memory",
+                              "pinned host memory",
+                              "host memory of several processes",
+                              "memory that host and device share",
+                              "device memory",
+                              "on-chip memory",
+                              "phantom memory"};
+  return kNames.at(static_cast<std::size_t>(space));
 }
 
 /// Whether the host reads and writes it by itself.

@@ -1,30 +1,20 @@
 #include "network/message_fault.hpp"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 namespace fabricmark::network {
 
 std::optional<MessageFault> message_fault(const runtime::Fault& fault) {
   using Kind = runtime::Fault::Kind;
-  switch (fault.kind) {
-    case Kind::kLost:
-      return MessageFault::kLost;
-    case Kind::kLate:
-      return MessageFault::kLate;
-    case Kind::kBlank:
-      return MessageFault::kBlank;
-    case Kind::kHalf:
-      return MessageFault::kHalf;
-    case Kind::kFlipped:
-      return MessageFault::kFlipped;
-    case Kind::kDead:
-      return MessageFault::kDead;
-    case Kind::kSwapped:  // with a target, of values
-      return fault.target.empty() ? std::optional(MessageFault::kSwapped) : std::nullopt;
-    default:
-      return std::nullopt;
-  }
+  // By the numbers of MessageFault.
+  constexpr std::array kOfMessages{Kind::kLost,  Kind::kLate,    Kind::kSwapped, Kind::kHalf,
+                                   Kind::kBlank, Kind::kFlipped, Kind::kDead};
+  if (fault.kind == Kind::kSwapped && !fault.target.empty()) return std::nullopt;  // of values
+  const auto* const found = std::ranges::find(kOfMessages, fault.kind);
+  if (found == kOfMessages.end()) return std::nullopt;
+  return static_cast<MessageFault>(found - kOfMessages.begin());
 }
 
 void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault) {

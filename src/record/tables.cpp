@@ -1,5 +1,6 @@
 #include "record/tables.hpp"
 
+#include <array>
 #include <utility>
 
 namespace fabricmark::record {
@@ -30,47 +31,12 @@ std::uint64_t hash_of(const Signature& one) {
 }  // namespace
 
 const char* name_of(Call call) {
-  switch (call) {
-    case Call::kSend:
-      return "MPI_Send";
-    case Call::kIsend:
-      return "MPI_Isend";
-    case Call::kRecv:
-      return "MPI_Recv";
-    case Call::kIrecv:
-      return "MPI_Irecv";
-    case Call::kSendrecv:
-      return "MPI_Sendrecv";
-    case Call::kWait:
-      return "MPI_Wait";
-    case Call::kProbe:
-      return "MPI_Probe";
-    case Call::kBarrier:
-      return "MPI_Barrier";
-    case Call::kBcast:
-      return "MPI_Bcast";
-    case Call::kReduce:
-      return "MPI_Reduce";
-    case Call::kAllreduce:
-      return "MPI_Allreduce";
-    case Call::kGather:
-      return "MPI_Gather";
-    case Call::kScatter:
-      return "MPI_Scatter";
-    case Call::kAllgather:
-      return "MPI_Allgather";
-    case Call::kAlltoall:
-      return "MPI_Alltoall";
-    case Call::kReduceScatter:
-      return "MPI_Reduce_scatter";
-    case Call::kScan:
-      return "MPI_Scan";
-    case Call::kCommCreate:
-      return "MPI_Comm_create";
-    case Call::kFinalize:
-      return "MPI_Finalize";
-  }
-  return "";
+  constexpr std::array kNames{"MPI_Send",     "MPI_Isend",       "MPI_Recv",      "MPI_Irecv",
+                              "MPI_Sendrecv", "MPI_Wait",        "MPI_Probe",     "MPI_Barrier",
+                              "MPI_Bcast",    "MPI_Reduce",      "MPI_Allreduce", "MPI_Gather",
+                              "MPI_Scatter",  "MPI_Allgather",   "MPI_Alltoall",  "MPI_Reduce_scatter",
+                              "MPI_Scan",     "MPI_Comm_create", "MPI_Finalize"};
+  return kNames.at(static_cast<std::size_t>(call));
 }
 
 std::uint32_t Signatures::number(const Signature& signature) {

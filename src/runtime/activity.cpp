@@ -17,23 +17,13 @@ namespace fabricmark::runtime {
 namespace {
 
 constexpr std::int64_t kLongest = std::numeric_limits<std::int64_t>::max();
-constexpr std::array kKinds = {
-    std::pair{ActivityKind::kCompute, "compute"},
-    std::pair{ActivityKind::kWaitForWord, "wait-for-word"},
-    std::pair{ActivityKind::kWaitForSpace, "wait-for-space"},
-    std::pair{ActivityKind::kWaitForLink, "wait-for-link"},
-    std::pair{ActivityKind::kWaitForMemory, "wait-for-memory"},
-    std::pair{ActivityKind::kWaitForMessage, "wait-for-message"},
-    std::pair{ActivityKind::kLaunch, "launch"},
-    std::pair{ActivityKind::kCopy, "copy"},
-    std::pair{ActivityKind::kMessage, "message"},
-    std::pair{ActivityKind::kLink, "link"},
-};
+constexpr std::array kKinds{
+    "compute",          "wait-for-word", "wait-for-space", "wait-for-link", "wait-for-memory",
+    "wait-for-message", "launch",        "copy",           "message",       "link"};
 
 ActivityKind kind_named(const std::string& name) {
-  const auto* const found =
-      std::ranges::find_if(kKinds, [&name](const auto& entry) { return name == entry.second; });
-  if (found != kKinds.end()) return found->first;
+  const auto* const found = std::ranges::find(kKinds, name);
+  if (found != kKinds.end()) return static_cast<ActivityKind>(found - kKinds.begin());
   throw Error(ExitCode::kEnvironment, "a timeline has the unknown activity " + name,
               "run the same version on all ranks");
 }
@@ -65,11 +55,7 @@ void join_near(std::vector<ActivityLog::Piece>& pieces, std::int64_t resolution)
 
 }  // namespace
 
-const char* name_of(ActivityKind kind) {
-  const auto* const found =
-      std::ranges::find_if(kKinds, [kind](const auto& entry) { return kind == entry.first; });
-  return found->second;
-}
+const char* name_of(ActivityKind kind) { return kKinds.at(static_cast<std::size_t>(kind)); }
 
 void ActivityLog::add(const Activity& activity) { add(line(activity), activity.from, activity.to); }
 

@@ -1,5 +1,7 @@
 #pragma once
 
+#include <array>
+#include <cstddef>
 #include <optional>
 
 #include "base/clock.hpp"
@@ -14,7 +16,10 @@ enum class TimeKind {
 };
 
 /// "measured", "emulated" or "modelled", as result files say it.
-const char* name_of(TimeKind kind);
+inline const char* name_of(TimeKind kind) {
+  constexpr std::array kNames{"measured", "emulated", "modelled"};
+  return kNames.at(static_cast<std::size_t>(kind));
+}
 
 using fabricmark::ChargedClock;
 using fabricmark::Clock;

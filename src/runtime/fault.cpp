@@ -15,20 +15,9 @@ namespace fabricmark::runtime {
 
 namespace {
 
-struct NamedKind {
-  const char* name;
-  Fault::Kind kind;
-};
-constexpr std::array kKinds{
-    NamedKind{"element", Fault::Kind::kElement}, NamedKind{"scale", Fault::Kind::kScale},
-    NamedKind{"zeros", Fault::Kind::kZeros},     NamedKind{"stale", Fault::Kind::kStale},
-    NamedKind{"lost", Fault::Kind::kLost},       NamedKind{"late", Fault::Kind::kLate},
-    NamedKind{"swapped", Fault::Kind::kSwapped}, NamedKind{"blank", Fault::Kind::kBlank},
-    NamedKind{"half", Fault::Kind::kHalf},       NamedKind{"flipped", Fault::Kind::kFlipped},
-    NamedKind{"dead", Fault::Kind::kDead},       NamedKind{"throw", Fault::Kind::kThrow},
-    NamedKind{"hang", Fault::Kind::kHang},       NamedKind{"stop", Fault::Kind::kStop},
-    NamedKind{"kill", Fault::Kind::kKill},
-};
+/// By the number of the kind.
+constexpr std::array kKinds{"element", "scale", "zeros",   "stale", "lost", "late", "blank", "half",
+                            "flipped", "dead",  "swapped", "throw", "hang", "stop", "kill"};
 constexpr std::array kSteps{"device", "kernels", "generate", "prepare", "timed", "validate", "result"};
 
 Error not_a_fault(const std::string& text) {
@@ -66,10 +55,9 @@ Fault parse_fault(const std::string& text) {
     fault.target = rest.substr(colon + 1);
     rest.resize(colon);
   }
-  const auto* const found =
-      std::ranges::find_if(kKinds, [&](const NamedKind& named) { return rest == named.name; });
+  const auto* const found = std::ranges::find(kKinds, rest);
   if (found == kKinds.end()) throw not_a_fault(text);
-  fault.kind = found->kind;
+  fault.kind = static_cast<Fault::Kind>(found - kKinds.begin());
   if (is_failing_rank(fault)) check_step(fault, text);
   return fault;
 }

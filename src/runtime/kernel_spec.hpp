@@ -1,5 +1,6 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -19,7 +20,8 @@ namespace fabricmark::runtime {
 
 /// One parameter of kernel.toml.
 struct ParameterSpec {
-  enum class Type { kInteger, kNumber, kFlag, kText };
+  enum class Type { kInteger, kNumber, kFlag, kText };  ///< as the types of a Value follow each other
+  static constexpr std::array kTypes{"int", "float", "bool", "string"};  ///< their names in kernel.toml
   enum class Stage { kBuild, kRun };
   std::string name;
   Type type = Type::kInteger;

@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include <array>
 #include <cstring>
 #include <vector>
 
@@ -15,15 +16,8 @@ namespace fabricmark::runtime {
 namespace {
 
 MPI_Datatype type_of(LibraryCalls::Type type) {
-  switch (type) {
-    case LibraryCalls::Type::kInt8:
-      return MPI_INT8_T;
-    case LibraryCalls::Type::kInt32:
-      return MPI_INT;
-    case LibraryCalls::Type::kFloat32:
-      break;
-  }
-  return MPI_FLOAT;
+  const std::array types{MPI_INT8_T, MPI_INT, MPI_FLOAT};
+  return types.at(static_cast<std::size_t>(type));
 }
 
 /// As OMB names it: sums are not defined of MPI_CHAR.

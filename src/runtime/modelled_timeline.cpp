@@ -1,6 +1,7 @@
 #include "runtime/modelled_timeline.hpp"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstddef>
 #include <nlohmann/json.hpp>
@@ -10,17 +11,9 @@ namespace fabricmark::runtime {
 namespace {
 
 ActivityKind kind_of(ChargedKind kind) {
-  switch (kind) {
-    case ChargedKind::kLaunch:
-      return ActivityKind::kLaunch;
-    case ChargedKind::kKernel:
-      return ActivityKind::kCompute;
-    case ChargedKind::kCopy:
-      return ActivityKind::kCopy;
-    case ChargedKind::kMessage:
-      return ActivityKind::kMessage;
-  }
-  return ActivityKind::kCompute;
+  constexpr std::array kOfCharged{ActivityKind::kLaunch, ActivityKind::kCompute, ActivityKind::kCopy,
+                                  ActivityKind::kMessage};
+  return kOfCharged.at(static_cast<std::size_t>(kind));
 }
 
 /// What is left of a piece from `begin` on, which ends after it.

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <ranges>
 
 #include "base/error.hpp"
 #include "runtime/outside_transports.hpp"
@@ -17,11 +18,9 @@ namespace {
 
 ParameterSpec::Type parameter_type(const TomlReader& reader, const std::string& type,
                                    const std::string& where) {
-  if (type == "int") return ParameterSpec::Type::kInteger;
-  if (type == "float") return ParameterSpec::Type::kNumber;
-  if (type == "bool") return ParameterSpec::Type::kFlag;
-  if (type == "string") return ParameterSpec::Type::kText;
-  throw reader.wrong(where + "type", "int, float, bool or string");
+  const auto* const found = std::ranges::find(ParameterSpec::kTypes, type);
+  if (found == ParameterSpec::kTypes.end()) throw reader.wrong(where + "type", "int, float, bool or string");
+  return static_cast<ParameterSpec::Type>(found - ParameterSpec::kTypes.begin());
 }
 
 void read_scaling(const TomlReader& reader, const toml::table& table, const std::string& where,
@@ -42,14 +41,10 @@ void read_scaling(const TomlReader& reader, const toml::table& table, const std:
 }
 
 Between read_between(const TomlReader& reader) {
-  constexpr std::array kWords{std::pair{"devices", Between::kDevices}, std::pair{"hosts", Between::kHosts},
-                              std::pair{"streams", Between::kStreams},
-                              std::pair{"engines", Between::kEngines}};
-  const std::string said = reader.text(reader.root(), "between", "");
-  for (const auto& [word, between] : kWords) {
-    if (said == word) return between;
-  }
-  throw reader.wrong("between", "devices, hosts, streams or engines");
+  constexpr std::array kWords{"devices", "hosts", "streams", "engines"};  // by the number of the kind
+  const auto* const found = std::ranges::find(kWords, reader.text(reader.root(), "between", ""));
+  if (found == kWords.end()) throw reader.wrong("between", "devices, hosts, streams or engines");
+  return static_cast<Between>(found - kWords.begin());
 }
 
 /// Whether the values are the transports that there are.
@@ -244,11 +239,10 @@ void read_parameters(const TomlReader& reader, const toml::table& parameters, Ke
 
 void require_parameter(const KernelSpec& spec, const std::string& name, const std::string& origin) {
   if (spec.find(name) != nullptr) return;
-  std::vector<std::string> names;
-  for (const ParameterSpec& one : spec.parameters) names.push_back(one.name);
   const std::string place = origin.empty() ? "" : fmt::format(" ('{}')", origin);
   throw bad_use(fmt::format("{} has no parameter '{}'{}", spec.benchmark, name, place),
-                fmt::format("use one of {}", fmt::join(names, ", ")));
+                fmt::format("use one of {}",
+                            fmt::join(spec.parameters | std::views::transform(&ParameterSpec::name), ", ")));
 }
 
 std::string option_name(const std::string& parameter) {

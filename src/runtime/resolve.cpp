@@ -3,9 +3,11 @@
 #include <muParser.h>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <limits>
+#include <ranges>
 #include <stdexcept>
 #include <type_traits>
 
@@ -25,27 +27,12 @@ namespace {
 using Type = ParameterSpec::Type;
 
 std::string expected(const ParameterSpec& spec) {
-  if (!spec.values.empty()) {
-    std::vector<std::string> texts;
-    std::ranges::transform(spec.values, std::back_inserter(texts), to_text);
-    return fmt::format("one of {}", fmt::join(texts, ", "));
-  }
-  if (spec.minimum && spec.maximum) {
-    return fmt::format("{} from {:.17g} to {:.17g}",
-                       spec.type == Type::kInteger ? "a whole number" : "a number", *spec.minimum,
-                       *spec.maximum);
-  }
-  switch (spec.type) {
-    case Type::kInteger:
-      return "a whole number";
-    case Type::kNumber:
-      return "a number";
-    case Type::kFlag:
-      return "true or false";
-    case Type::kText:
-      return "a text";
-  }
-  return "a value";
+  if (!spec.values.empty())
+    return fmt::format("one of {}", fmt::join(spec.values | std::views::transform(to_text), ", "));
+  constexpr std::array kKinds{"a whole number", "a number", "true or false", "a text"};
+  const char* const kind = kKinds.at(static_cast<std::size_t>(spec.type));
+  if (!spec.minimum || !spec.maximum) return kind;
+  return fmt::format("{} from {:.17g} to {:.17g}", kind, *spec.minimum, *spec.maximum);
 }
 
 /// A value with where it came from, for messages.
@@ -131,20 +118,6 @@ const Value* for_class(const std::map<std::string, Value>& values, device::Devic
   if (found == values.end() && device_class == device::DeviceClass::kEmulator) found = values.find("fpga");
   if (found == values.end()) found = values.find("");
   return found == values.end() ? nullptr : &found->second;
-}
-
-bool has_type(const Value& value, Type type) {
-  switch (type) {
-    case Type::kInteger:
-      return std::holds_alternative<std::int64_t>(value);
-    case Type::kNumber:
-      return std::holds_alternative<double>(value);
-    case Type::kFlag:
-      return std::holds_alternative<bool>(value);
-    case Type::kText:
-      return std::holds_alternative<std::string>(value);
-  }
-  return false;
 }
 
 /// Some kinds of kernel allow less than the parameter's range.
@@ -364,7 +337,7 @@ Value checked_value(const ParameterSpec& spec, Value value, const std::string& o
   if (const auto* whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec.type == Type::kNumber)
     value = static_cast<double>(*whole);
   const double number = std::visit(as_number, value);
-  if (!has_type(value, spec.type) ||
+  if (value.index() != static_cast<std::size_t>(spec.type) ||
       (!spec.values.empty() && std::ranges::find(spec.values, value) == spec.values.end()) ||
       (spec.minimum && !(number >= *spec.minimum)) || (spec.maximum && !(number <= *spec.maximum))) {
     throw refused(spec, to_text(value), origin);

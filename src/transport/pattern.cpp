@@ -31,15 +31,8 @@ double seconds_since(Clock::time_point start) {
 }  // namespace
 
 std::string name(Pattern pattern) {
-  switch (pattern) {
-    case Pattern::kExchange:
-      return "exchange";
-    case Pattern::kInARow:
-      return "in-a-row";
-    case Pattern::kOneWay:
-      return "one-way";
-  }
-  return {};
+  constexpr std::array kNames{"exchange", "in-a-row", "one-way"};
+  return kNames.at(static_cast<std::size_t>(pattern));
 }
 
 Pattern pattern_named(const std::string& wanted) {

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -106,31 +107,10 @@ void Caller::tell_others(dataflow::Kernel& kernel, int communicator, const Resul
 void Caller::carry_out(Running& running) {
   check_type(running);
   check_operands(running);
-  switch (running.call.kind) {
-    case Kind::kNop:
-      return;
-    case Kind::kSend:
-      send(running);
-      return;
-    case Kind::kRecv:
-      receive(running);
-      return;
-    case Kind::kPut:
-      put(running);
-      return;
-    case Kind::kStreamPut:
-      stream_put(running);
-      return;
-    case Kind::kCopy:
-      copy(running);
-      return;
-    case Kind::kCombine:
-      combine(running);
-      return;
-    case Kind::kCollective:
-      collective(running);
-      return;
-  }
+  if (running.call.kind == Kind::kNop) return;
+  constexpr std::array kKinds{&Caller::send, &Caller::receive, &Caller::put,       &Caller::stream_put,
+                              &Caller::copy, &Caller::combine, &Caller::collective};
+  (this->*kKinds.at(static_cast<std::size_t>(running.call.kind) - 1))(running);
 }
 
 int Caller::device_of(const Running& running) const {

@@ -1,37 +1,15 @@
 #include "board/accl/result.hpp"
 
+#include <array>
+
 namespace fabricmark::accl {
 
 std::string_view name_of(Code code) {
-  switch (code) {
-    case Code::kDone:
-      return "done";
-    case Code::kPacketsLost:
-      return "packets lost";
-    case Code::kTimeOut:
-      return "time-out";
-    case Code::kPeerDead:
-      return "peer dead";
-    case Code::kPeerFailed:
-      return "peer failed";
-    case Code::kCreditsDiffer:
-      return "credits differ";
-    case Code::kMessageTooLong:
-      return "message too long";
-    case Code::kCallsDiffer:
-      return "calls differ";
-    case Code::kUnknownRank:
-      return "unknown rank";
-    case Code::kUnknownMemory:
-      return "unknown memory";
-    case Code::kUnknownStream:
-      return "unknown stream";
-    case Code::kNotSupported:
-      return "not supported";
-    case Code::kNoAlgorithm:
-      return "no algorithm";
-  }
-  return "";
+  constexpr std::array kNames{"done",         "packets lost",   "time-out",         "peer dead",
+                              "peer failed",  "credits differ", "message too long", "calls differ",
+                              "unknown rank", "unknown memory", "unknown stream",   "not supported",
+                              "no algorithm"};
+  return kNames.at(static_cast<std::size_t>(code));
 }
 
 }  // namespace fabricmark::accl

@@ -81,16 +81,10 @@ DeviceInfo describe(const plugin::DeviceFacts& facts) {
 }
 
 plugin::MemoryKind usm_kind(MemoryKind kind) {
-  switch (kind) {
-    case MemoryKind::kHostPointer:
-      return plugin::kHostMemory;
-    case MemoryKind::kSvm:
-      return plugin::kSharedMemory;
-    case MemoryKind::kBuffer:
-    case MemoryKind::kPeer:  // which its devices do not offer
-      break;
-  }
-  return plugin::kDeviceMemory;
+  // Memory that other GPUs reach is none that its devices offer.
+  constexpr std::array kKinds{plugin::kDeviceMemory, plugin::kHostMemory, plugin::kSharedMemory,
+                              plugin::kDeviceMemory};
+  return kKinds.at(static_cast<std::size_t>(kind));
 }
 
 class OpenedDevice : public backend::Device {

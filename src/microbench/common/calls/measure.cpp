@@ -1,19 +1,12 @@
 #include "microbench/common/calls/measure.hpp"
 
-#include <stdexcept>
+#include <array>
 
 namespace fabricmark::microbench {
 
 std::unique_ptr<Measurer> make_measurer(runtime::Communicator& ranks, const Options& options) {
-  switch (options.way) {
-    case Way::kEngine:
-      return over_engine(ranks, options);
-    case Way::kLinks:
-      return over_links(ranks, options);
-    case Way::kTransport:
-      return over_transport(ranks, options);
-  }
-  throw std::logic_error("a way without a measurer");
+  constexpr std::array kMakers{over_engine, over_links, over_transport};
+  return kMakers.at(static_cast<std::size_t>(options.way))(ranks, options);
 }
 
 }  // namespace fabricmark::microbench
