@@ -110,7 +110,7 @@ int run(Communicator& ranks, const Options& options, const std::vector<std::stri
 int describe_programs(const std::string& file) {
   std::vector<microbench::Description> described;
   for (const Program& program : programs()) {
-    described.push_back({std::string(program.name), std::string(program.summary)});
+    described.push_back({program.name, program.summary});
     if (program.is_in_short_set) described.back().short_words = {"--short"};
   }
   return microbench::describe(kOwnName, file, described, Options().ranks, option_texts());

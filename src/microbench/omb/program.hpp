@@ -23,9 +23,9 @@ enum class Family : std::uint8_t {
 
 /// One of the programs: a row of the table in programs.cpp.
 struct Program {
-  std::string_view name;     ///< behind fm_, as OMB's behind osu_
-  std::string_view title;    ///< as OMB prints it: "Latency Test"
-  std::string_view summary;  ///< what is measured, for `fabricmark list`
+  std::string name;       ///< behind fm_, as OMB's behind osu_
+  std::string title{};    ///< as OMB prints it: "Latency Test"
+  std::string summary{};  ///< what is measured, for `fabricmark list`
   Family family = Family::kCollective;
 
   // Of messages.

@@ -1,5 +1,10 @@
 // The programs, a row each, in the order of their names. Nothing else lists them: CMake reads the names here,
-// and makes fm_<name> a link to fm_omb for each.
+// and makes fm_<name> a link to fm_omb for each. A name alone stands for what MPI's call of that name makes
+// of the row without its v or i: ranks say how much each of them has, or compute while the call goes on.
+#include <algorithm>
+#include <iterator>
+#include <vector>
+
 #include "microbench/omb/pair.hpp"
 #include "microbench/omb/program.hpp"
 
@@ -33,16 +38,12 @@ void windows_both_ways(Pair& pair) {
   pair.wait_all();
 }
 
-constexpr Program kPrograms[] = {
+const Program kRows[] = {
     {.name = "allgather",
      .title = "Allgather Latency Test",
      .summary = "what each rank has comes to all",
      .operation = Operation::kAllGather},
-    {.name = "allgatherv",
-     .title = "Allgatherv Latency Test",
-     .summary = "what each rank has comes to all; ranks say how much each of them has",
-     .operation = Operation::kAllGather,
-     .has_counts = true},
+    {.name = "allgatherv"},
     {.name = "allreduce",
      .title = "Allreduce Latency Test",
      .summary = "the sum of what all ranks have comes to all",
@@ -53,11 +54,7 @@ constexpr Program kPrograms[] = {
      .summary = "each rank has a part for each",
      .operation = Operation::kAllToAll,
      .is_in_short_set = true},
-    {.name = "alltoallv",
-     .title = "All-to-Allv Personalized Exchange Latency Test",
-     .summary = "each rank has a part for each; ranks say how much each of them has",
-     .operation = Operation::kAllToAll,
-     .has_counts = true},
+    {.name = "alltoallv"},
     {.name = "barrier",
      .title = "Barrier Latency Test",
      .summary = "no rank goes on before all have come",
@@ -86,56 +83,16 @@ constexpr Program kPrograms[] = {
      .title = "Gather Latency Test",
      .summary = "what each rank has comes to the root",
      .operation = Operation::kGather},
-    {.name = "gatherv",
-     .title = "Gatherv Latency Test",
-     .summary = "what each rank has comes to the root; ranks say how much each of them has",
-     .operation = Operation::kGather,
-     .has_counts = true},
-    {.name = "iallgather",
-     .title = "Non-blocking Allgather Latency Test",
-     .summary = "what each rank has comes to all, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kAllGather},
-    {.name = "iallreduce",
-     .title = "Non-blocking Allreduce Latency Test",
-     .summary = "the sum of what all ranks have comes to all, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kAllReduce},
-    {.name = "ialltoall",
-     .title = "Non-blocking All-to-All Personalized Exchange Latency Test",
-     .summary = "each rank has a part for each, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kAllToAll},
-    {.name = "ibarrier",
-     .title = "Non-blocking Barrier Latency Test",
-     .summary = "no rank goes on before all have come, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kBarrier},
-    {.name = "ibcast",
-     .title = "Non-blocking Broadcast Latency Test",
-     .summary = "what the root has comes to all, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kBroadcast},
-    {.name = "igather",
-     .title = "Non-blocking Gather Latency Test",
-     .summary = "what each rank has comes to the root, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kGather},
-    {.name = "ireduce",
-     .title = "Non-blocking Reduce Latency Test",
-     .summary = "the sum of what all ranks have comes to the root, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kReduce},
-    {.name = "ireduce_scatter",
-     .title = "Non-blocking Reduce_scatter Latency Test",
-     .summary = "each rank gets its part of the sum of what all ranks have, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kReduceScatter},
-    {.name = "iscatter",
-     .title = "Non-blocking Scatter Latency Test",
-     .summary = "each rank gets its part of what the root has, while the rank computes",
-     .family = Family::kOverlap,
-     .operation = Operation::kScatter},
+    {.name = "gatherv"},
+    {.name = "iallgather"},
+    {.name = "iallreduce"},
+    {.name = "ialltoall"},
+    {.name = "ibarrier"},
+    {.name = "ibcast"},
+    {.name = "igather"},
+    {.name = "ireduce"},
+    {.name = "ireduce_scatter"},
+    {.name = "iscatter"},
     {.name = "latency",
      .title = "Latency Test",
      .summary =
@@ -172,15 +129,33 @@ constexpr Program kPrograms[] = {
      .title = "Scatter Latency Test",
      .summary = "each rank gets its part of what the root has",
      .operation = Operation::kScatter},
-    {.name = "scatterv",
-     .title = "Scatterv Latency Test",
-     .summary = "each rank gets its part of what the root has; ranks say how much each of them has",
-     .operation = Operation::kScatter,
-     .has_counts = true},
+    {.name = "scatterv"},
 };
 
 }  // namespace
 
-std::span<const Program> programs() { return kPrograms; }
+/// The rows, with those that have a name alone after their blocking call, of which all ranks have as much.
+static std::vector<Program> completed() {
+  std::vector<Program> all(std::begin(kRows), std::end(kRows));
+  for (Program& one : all) {
+    if (!one.title.empty()) continue;
+    const std::string name = one.name;
+    const bool has_counts = name.ends_with('v');
+    one = *std::ranges::find(kRows, has_counts ? name.substr(0, name.size() - 1) : name.substr(1),
+                             &Program::name);
+    one.name = name;
+    one.is_in_short_set = false;
+    one.has_counts = has_counts;
+    one.family = has_counts ? Family::kCollective : Family::kOverlap;
+    one.title = has_counts ? one.title.insert(one.title.find(' '), "v") : "Non-blocking " + one.title;
+    one.summary += has_counts ? "; ranks say how much each of them has" : ", while the rank computes";
+  }
+  return all;
+}
+
+std::span<const Program> programs() {
+  static const std::vector<Program> all = completed();
+  return all;
+}
 
 }  // namespace fabricmark::microbench::omb

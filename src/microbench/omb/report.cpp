@@ -218,7 +218,7 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
 runtime::Result::RankVerdict verdict_of(const Options& options, collectives::Type type,
                                         const std::vector<Row>& rows) {
   const std::string of_type = options.types.size() > 1 ? fmt::format(" {}", mpi_name(type)) : "";
-  auto all = element_verdict(std::string(options.program->name) + of_type);
+  auto all = element_verdict(options.program->name + of_type);
   Sampled sampled;
   for (const Row& row : rows) {
     if (row.type != type) continue;
@@ -257,7 +257,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
                           const Measurer& measurer, const std::optional<Limit>& limit) {
   runtime::Result result;
   result.program = options.program_name;
-  result.benchmark = std::string(options.program->name);
+  result.benchmark = options.program->name;
   result.variant =
       fmt::format("{}-{}", static_cast<char>(options.places[0]), static_cast<char>(options.places[1]));
   result.kernel = measurer.kernel();
