@@ -36,8 +36,6 @@ class Board {
         Clocked clocked = Clocked::kAsEngine)
       : Board(context, Joining{.circuits = circuits, .clocked = clocked}) {}
   ~Board();
-  Board(const Board&) = delete;
-  Board& operator=(const Board&) = delete;
 
   /// Over a transport between engines.
   [[nodiscard]] accl::Accl& engine() { return links_->engine(); }

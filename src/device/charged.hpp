@@ -6,17 +6,14 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/interface.hpp"
 #include "device/backend.hpp"
 
 namespace fabricmark::device {
 
 /// What one kernel of a program costs, which depends on the numbers that it is started with.
-class KernelCost {
+class KernelCost : public Interface {
  public:
-  virtual ~KernelCost() = default;
-  KernelCost() = default;
-  KernelCost(const KernelCost&) = delete;
-  KernelCost& operator=(const KernelCost&) = delete;
   /// Of its entry point: replicas have the same one.
   [[nodiscard]] virtual const std::string& entry() const = 0;
   /// The argument number `index`, as backend::Kernel::set_number has it.
@@ -26,12 +23,8 @@ class KernelCost {
 };
 
 /// What the commands of a device cost in a described system [s].
-class CommandCosts {
+class CommandCosts : public Interface {
  public:
-  virtual ~CommandCosts() = default;
-  CommandCosts() = default;
-  CommandCosts(const CommandCosts&) = delete;
-  CommandCosts& operator=(const CommandCosts&) = delete;
   /// Of the host, for each kernel that it starts.
   [[nodiscard]] virtual double start_seconds() const = 0;
   /// Of a copy of a whole array between host and device.

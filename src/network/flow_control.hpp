@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "base/interface.hpp"
+
 namespace fabricmark::network {
 
 /// What keeps the sender of a link from sending more than its receiver can store.
@@ -51,7 +53,7 @@ FlowSettings flow_settings(const std::string& text);
 /// Flow control of one direction of a link: its sender's and its receiver's end, each stepped by the cycles
 /// of the link. A cycle in which nothing is valid, arrives, is taken or heard changes nothing, and may be
 /// left out. A model in RTL can take its place.
-class FlowControl {
+class FlowControl : public Interface {
  public:
   /// What goes back from the receiver in one cycle.
   struct Feedback {
@@ -61,9 +63,6 @@ class FlowControl {
     [[nodiscard]] bool says_something() const { return credits != 0 || stop || go; }
   };
   explicit FlowControl(std::size_t places) : places_(places) {}
-  virtual ~FlowControl() = default;
-  FlowControl(const FlowControl&) = delete;
-  FlowControl& operator=(const FlowControl&) = delete;
 
   /// The sender hears `feedback` and has a word when `valid`. True: the word leaves in this cycle.
   virtual bool step_sender(const Feedback& feedback, bool valid) = 0;

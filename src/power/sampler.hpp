@@ -28,8 +28,6 @@ class Sampler {
 
   Sampler(std::vector<Source> sources, std::chrono::milliseconds interval, Now now = steady_seconds);
   ~Sampler() { end_threads(); }
-  Sampler(const Sampler&) = delete;
-  Sampler& operator=(const Sampler&) = delete;
 
   /// Returns when every domain was read once.
   void start();

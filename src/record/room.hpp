@@ -20,8 +20,6 @@ class Room {
   }
   Room(const Room&) = delete;
   Room& operator=(const Room&) = delete;
-  Room(Room&&) = delete;
-  Room& operator=(Room&&) = delete;
   ~Room() {
     if (values_ != nullptr) ::munmap(values_, capacity_ * sizeof(T));
   }

@@ -24,8 +24,6 @@ class TransportCaller::OwnMoves final : public Moves {
   ~OwnMoves() override {
     for (const device::Event& event : under_way_) event.cancel();
   }
-  OwnMoves(const OwnMoves&) = delete;
-  OwnMoves& operator=(const OwnMoves&) = delete;
 
   [[nodiscard]] int rank() const override { return caller_.transport_.ranks().rank(); }
   [[nodiscard]] int size() const override { return caller_.transport_.ranks().size(); }

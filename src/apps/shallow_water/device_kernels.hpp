@@ -29,8 +29,6 @@ class DeviceKernels {
   /// `local`: null where only time is asked for; else it has to stay. `pipeline_cycles`: L_pipe of eq. 5.2.
   DeviceKernels(const DevicePart& part, const LocalMesh* local, double pipeline_cycles);
   ~DeviceKernels();
-  DeviceKernels(const DeviceKernels&) = delete;
-  DeviceKernels& operator=(const DeviceKernels&) = delete;
 
   /// As Execution::write.
   void write(const Field& field, std::uint32_t offset);

@@ -19,8 +19,6 @@ class Reference {
   /// `threads`: at work on one transform, where it is so long that they pay.
   explicit Reference(std::size_t points, int threads = 1);
   ~Reference();
-  Reference(const Reference&) = delete;
-  Reference& operator=(const Reference&) = delete;
 
   /// Bytes of host memory for so many points.
   static double bytes(double points) { return sizeof(std::complex<double>) * points; }

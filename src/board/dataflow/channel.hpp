@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "board/dataflow/channel_trace.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/link_direction.hpp"
@@ -51,12 +52,9 @@ struct ChannelCounters {
 ///
 /// The kernels at the two ends may be run by different threads (`split`): then each end knows of the other
 /// what was so when they last met.
-class Channel : public std::enable_shared_from_this<Channel> {
+class Channel : public Interface, public std::enable_shared_from_this<Channel> {
  public:
   Channel(std::string name, std::size_t word_bytes, const ChannelTiming& timing, bool is_link);
-  virtual ~Channel() = default;
-  Channel(const Channel&) = delete;
-  Channel& operator=(const Channel&) = delete;
 
   [[nodiscard]] const std::string& name() const { return name_; }
   [[nodiscard]] std::size_t word_bytes() const { return word_bytes_; }

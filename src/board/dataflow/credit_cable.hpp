@@ -28,8 +28,6 @@ class CreditCable {
   /// over a cable of their own. Throws Error (bad use) for parameters that cannot work.
   CreditCable(const Cost& cost, const Place& first, const Place& second, Frames* frames = nullptr);
   ~CreditCable();
-  CreditCable(const CreditCable&) = delete;
-  CreditCable& operator=(const CreditCable&) = delete;
 
   /// From the first (0) or the second place (1) to the other one, for words of so many flits; keeps the
   /// cable. Each once.

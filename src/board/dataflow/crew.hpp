@@ -13,8 +13,6 @@ class Crew {
  public:
   explicit Crew(int threads);
   ~Crew();
-  Crew(const Crew&) = delete;
-  Crew& operator=(const Crew&) = delete;
 
   /// `task(number)` on all threads; returns when all have done it. It must not throw.
   void run(const std::function<void(int)>& task);

@@ -80,8 +80,6 @@ class Fabric {
   /// Collective: one fabric for the ranks of a process, each with the device of its number.
   static std::shared_ptr<Fabric> join(runtime::Communicator& ranks, FabricSettings settings);
   ~Fabric();
-  Fabric(const Fabric&) = delete;
-  Fabric& operator=(const Fabric&) = delete;
 
   /// One end of the cable at a port, for words of a type. Both ends must agree on the type. `word_bytes`: of
   /// the link that a word takes, where that is not its size. Throws Error (bad use) for a port without a

@@ -15,8 +15,6 @@ class Stacks {
   /// `bytes` of each stack: kernels keep their local memories there. Only what is touched takes memory.
   explicit Stacks(std::size_t bytes);
   ~Stacks();
-  Stacks(const Stacks&) = delete;
-  Stacks& operator=(const Stacks&) = delete;
 
   boost::context::stack_context take();
   void give_back(const boost::context::stack_context& stack);
@@ -37,8 +35,6 @@ class Fiber {
   Fiber(Stacks& stacks, std::function<void()> body);
   /// Cancels what has not ended.
   ~Fiber();
-  Fiber(const Fiber&) = delete;
-  Fiber& operator=(const Fiber&) = delete;
 
   /// From outside: runs the body until it suspends or ends. What the body throws ends the program: it is
   /// the body's to catch, but for Cancelled.

@@ -53,8 +53,6 @@ class Host {
        runtime::Communicator* ranks = nullptr);
   /// The others go on without it.
   ~Host();
-  Host(const Host&) = delete;
-  Host& operator=(const Host&) = delete;
 
   /// Starts `function(arguments...)` as a kernel after the launch latency. Returns at once; the kernel runs
   /// while hosts wait. Streams are passed by reference, all else is copied.

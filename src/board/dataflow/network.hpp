@@ -65,8 +65,6 @@ class Network {
 
   Network(const network::Topology& topology, const network::StackSettings& settings);
   ~Network();
-  Network(const Network&) = delete;
-  Network& operator=(const Network&) = delete;
 
   /// What comes to a device goes to `receiver` from now on, which must stay as long.
   void attach(int device, Worker& worker, Receiver& receiver);

@@ -73,8 +73,6 @@ class Peers {
  public:
   explicit Peers(std::unique_ptr<runtime::Communicator> ranks);
   ~Peers();
-  Peers(const Peers&) = delete;
-  Peers& operator=(const Peers&) = delete;
 
   [[nodiscard]] int own() const { return ranks_->rank(); }
   [[nodiscard]] int size() const { return ranks_->size(); }

@@ -10,18 +10,15 @@
 #include <utility>
 #include <vector>
 
+#include "base/interface.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "network/event_core.hpp"
 
 namespace fabricmark::dataflow {
 
 /// Something that is decided in the order of modelled time.
-class Decision {
+class Decision : public Interface {
  public:
-  virtual ~Decision() = default;
-  Decision() = default;
-  Decision(const Decision&) = delete;
-  Decision& operator=(const Decision&) = delete;
   virtual void decide(Time now) = 0;
 };
 

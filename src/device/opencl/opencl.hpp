@@ -44,8 +44,6 @@ class Queue : public backend::Queue {
     const auto lock = setup_lock();
     const cl::CommandQueue ended(std::move(handle_));  // unlike an assignment it throws nothing
   }
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
   void flush() override { handle_.flush(); }
   void finish() override { handle_.finish(); }
   void begin_after(const Events& events) override;

@@ -48,8 +48,6 @@ class Queue : public backend::Queue {
   /// With the set-up lock, as queues of OpenCL.
   Queue(const Opened& on, bool profiling);
   ~Queue() override;
-  Queue(const Queue&) = delete;
-  Queue& operator=(const Queue&) = delete;
   void flush() override;
   void finish() override;
   void begin_after(const Events& events) override;

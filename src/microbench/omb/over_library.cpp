@@ -32,8 +32,6 @@ class OverLibrary final : public Carrier {
         watch_(options.timeout_seconds, ranks, options.program_name) {}
 
   ~OverLibrary() override { calls_->give_up(); }
-  OverLibrary(const OverLibrary&) = delete;
-  OverLibrary& operator=(const OverLibrary&) = delete;
 
   void allocate(std::size_t sent_bytes, std::size_t received_bytes) override {
     sent_pages_ = device::HostArray<std::byte>(sent_bytes);

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 
+#include "base/interface.hpp"
 #include "network/credit_link/header.hpp"
 
 namespace fabricmark::credit_link {
@@ -20,12 +21,8 @@ struct Flit {
 inline bool is_data(const Flit* flit) { return flit != nullptr && !flit->first; }
 
 /// The bytes of words, for the CRC over the payload.
-class Payloads {
+class Payloads : public Interface {
  public:
-  Payloads() = default;
-  virtual ~Payloads() = default;
-  Payloads(const Payloads&) = delete;
-  Payloads& operator=(const Payloads&) = delete;
   /// That of the words before, whose CRC is `before`, and of this one.
   [[nodiscard]] virtual std::uint32_t crc(std::uint32_t before, std::uint64_t word) const = 0;
 };

@@ -29,8 +29,6 @@ class SharedTransfer : public Transfer {
   /// `number`: that no other transfer of the transport has.
   SharedTransfer(HostTransport& transport, std::uint64_t number);
   ~SharedTransfer() override { clear(); }
-  SharedTransfer(const SharedTransfer&) = delete;
-  SharedTransfer& operator=(const SharedTransfer&) = delete;
 
  private:
   struct Out {
