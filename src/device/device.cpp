@@ -98,6 +98,8 @@ Error no_device() {
 
 }  // namespace
 
+bool names_emulation(const std::string& text) { return lower(text).find("emulation") != std::string::npos; }
+
 std::vector<int> parse_mapping(const std::string& text) {
   std::vector<int> mapping;
   std::size_t start = 0;

@@ -66,6 +66,9 @@ struct DeviceInfo {
 /// less of its caches than the system does.
 double last_cache_bytes(const DeviceInfo& info);
 
+/// Whether a platform or device says that it emulates another one.
+bool names_emulation(const std::string& text);
+
 /// Which devices may be used. A filter is an index, of a device within its platform, or a part of the name,
 /// in any case.
 struct Selection {

@@ -64,6 +64,15 @@ std::shared_ptr<void> reserve_pages(std::size_t bytes) {
   return {pointer, [whole](void* pages) { munmap(pages, whole); }};
 }
 
+void ask_for_huge_pages(void* memory, std::size_t bytes) {
+  if (bytes < 2 * kHugePageBytes) return;
+  void* inner = memory;
+  std::size_t left = bytes;
+  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
+    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
+  }
+}
+
 MemoryKind memory_kind(const std::string& name) {
   if (name == "buffer") return MemoryKind::kBuffer;
   if (name == "host-pointer") return MemoryKind::kHostPointer;

@@ -14,12 +14,6 @@ namespace fabricmark::device::opencl {
 
 namespace {
 
-std::string lower(std::string text) {
-  std::ranges::transform(text, text.begin(),
-                         [](unsigned char letter) { return static_cast<char>(std::tolower(letter)); });
-  return text;
-}
-
 /// OpenCL pads some strings with a zero byte or blanks.
 std::string trimmed(std::string text) {
   const auto is_padding = [](char c) { return c == '\0' || c == ' ' || c == '\n'; };
@@ -28,10 +22,7 @@ std::string trimmed(std::string text) {
 }
 
 DeviceClass classify(const std::string& platform, const std::string& name, cl_device_type type) {
-  if (lower(platform).find("emulation") != std::string::npos ||
-      lower(name).find("emulation") != std::string::npos) {
-    return DeviceClass::kEmulator;
-  }
+  if (names_emulation(platform) || names_emulation(name)) return DeviceClass::kEmulator;
   if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceClass::kGpu;
   if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceClass::kCpu;
   return DeviceClass::kFpga;

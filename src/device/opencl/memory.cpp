@@ -63,17 +63,12 @@ Error failed_allocation(const DeviceInfo& info, const cl::Context& context, std:
 }
 
 /// For a buffer that nothing has touched yet. Where the device's memory is the host's, a runtime takes it in
-/// pages of 4 KiB; with huge ones, which the system grants or not, PoCL's kernels stream a tenth faster. No
-/// effect on other devices.
+/// pages of 4 KiB. No effect on other devices.
 void ask_for_huge_pages(const DeviceInfo& info, const cl::CommandQueue& queue, const cl::Buffer& memory,
                         std::size_t bytes) {
   if (!info.is_in_host_memory() || bytes < 2 * kHugePageBytes) return;
   void* const mapped = queue.enqueueMapBuffer(memory, CL_TRUE, CL_MAP_WRITE_INVALIDATE_REGION, 0, bytes);
-  void* inner = mapped;
-  std::size_t left = bytes;
-  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
-    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
-  }
+  device::ask_for_huge_pages(mapped, bytes);
   queue.enqueueUnmapMemObject(memory, mapped);
   queue.finish();
 }

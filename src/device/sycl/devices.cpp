@@ -39,12 +39,6 @@ const plugin::Functions& loaded(const std::string& file) {
   return *functions;
 }
 
-bool names_emulation(const std::string& text) {
-  constexpr std::string_view kWord = "emulation";
-  const auto same = [](char a, char b) { return std::tolower(static_cast<unsigned char>(a)) == b; };
-  return !std::ranges::search(text, kWord, same).empty();
-}
-
 DeviceClass classify(const plugin::DeviceFacts& facts) {
   if (names_emulation(facts.platform) || names_emulation(facts.name)) return DeviceClass::kEmulator;
   switch (facts.kind) {

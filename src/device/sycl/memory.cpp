@@ -22,15 +22,6 @@ std::shared_ptr<std::byte> allocate(const Opened& on, const std::string& name, s
           [on](std::byte* pointer) { on.functions->release_memory(on.device.get(), pointer); }};
 }
 
-void ask_for_huge_pages(std::byte* memory, std::size_t bytes) {
-  if (bytes < 2 * kHugePageBytes) return;
-  void* inner = memory;
-  std::size_t left = bytes;
-  if (std::align(kHugePageBytes, kHugePageBytes, inner, left) != nullptr) {
-    madvise(inner, left / kHugePageBytes * kHugePageBytes, MADV_HUGEPAGE);
-  }
-}
-
 void Memory::write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
                    Event* done) {
   with_event(on_, done, "a copy to the device", [&](plugin::Event** event) {

@@ -109,9 +109,6 @@ class Memory : public backend::Memory {
 std::shared_ptr<std::byte> allocate(const Opened& on, const std::string& name, std::size_t bytes,
                                     plugin::MemoryKind kind);
 
-/// For memory that nothing has touched yet, where a device's is the host's: as OpenCL's buffers there.
-void ask_for_huge_pages(std::byte* memory, std::size_t bytes);
-
 /// Both throw BuildFailure.
 std::shared_ptr<const backend::Program> build(const Opened& on, const std::string& source,
                                               const std::string& options);
