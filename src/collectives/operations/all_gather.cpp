@@ -26,7 +26,6 @@ void program(Moves& moves, const Call& call) {
 }
 
 constexpr Algorithm kAlgorithm{.name = "recursive_doubling",
-                               .reach = Reach::kAll,
                                .is_meant_for = are_power_of_two,
                                .buffers = buffers_of_half,
                                .program = program};

@@ -64,7 +64,7 @@ void program(Moves& moves, const Call& call) {
   if (is_stand_in) moves.send(rank - 1, call.result);
 }
 
-constexpr Algorithm kAlgorithm{.name = "recursive_doubling", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "recursive_doubling", .program = program};
 
 }  // namespace doubling
 

@@ -67,7 +67,7 @@ void program(Moves& moves, const Call& call) {
 /// Of its longest message.
 std::size_t buffers(const CostModel& model) { return model.buffers(1, parts_with(1, model.ranks())); }
 
-constexpr Algorithm kAlgorithm{.name = "bruck", .reach = Reach::kAll, .buffers = buffers, .program = program};
+constexpr Algorithm kAlgorithm{.name = "bruck", .buffers = buffers, .program = program};
 
 }  // namespace bruck
 
@@ -91,7 +91,7 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-constexpr Algorithm kAlgorithm{.name = "pairwise", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "pairwise", .program = program};
 
 }  // namespace pairwise
 

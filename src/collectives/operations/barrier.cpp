@@ -20,7 +20,7 @@ void program(Moves& moves, const Call& /*call*/) {
   }
 }
 
-constexpr Algorithm kAlgorithm{.name = "dissemination", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "dissemination", .program = program};
 
 }  // namespace dissemination
 

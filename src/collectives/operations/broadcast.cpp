@@ -29,7 +29,7 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-constexpr Algorithm kAlgorithm{.name = "binomial", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "binomial", .program = program};
 
 }  // namespace binomial
 
@@ -74,8 +74,7 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-constexpr Algorithm kAlgorithm{
-    .name = "flat", .reach = Reach::kAll, .is_meant_for = is_meant_for, .program = program};
+constexpr Algorithm kAlgorithm{.name = "flat", .is_meant_for = is_meant_for, .program = program};
 
 }  // namespace flat
 

@@ -25,8 +25,7 @@ void program(Moves& moves, const Call& call) {
   receives.finish();
 }
 
-constexpr Algorithm kAlgorithm{
-    .name = "flat", .reach = Reach::kAll, .buffers = buffers_of_others, .program = program};
+constexpr Algorithm kAlgorithm{.name = "flat", .buffers = buffers_of_others, .program = program};
 
 }  // namespace flat
 

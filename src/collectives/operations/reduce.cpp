@@ -32,7 +32,7 @@ void program(Moves& moves, const Call& call) {
   if (place != 0) moves.send(behind(moves.rank(), -distance, size), so_far);
 }
 
-constexpr Algorithm kAlgorithm{.name = "binomial", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "binomial", .program = program};
 
 }  // namespace binomial
 
@@ -62,11 +62,8 @@ void program(Moves& moves, const Call& call) {
   }
 }
 
-constexpr Algorithm kAlgorithm{.name = "flat",
-                               .reach = Reach::kAll,
-                               .is_meant_for = is_meant_for,
-                               .buffers = buffers_of_others,
-                               .program = program};
+constexpr Algorithm kAlgorithm{
+    .name = "flat", .is_meant_for = is_meant_for, .buffers = buffers_of_others, .program = program};
 
 }  // namespace flat
 

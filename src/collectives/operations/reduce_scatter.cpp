@@ -34,7 +34,6 @@ void program(Moves& moves, const Call& call) {
 }
 
 constexpr Algorithm kAlgorithm{.name = "recursive_halving",
-                               .reach = Reach::kAll,
                                .is_meant_for = are_power_of_two,
                                .buffers = buffers_of_half,
                                .program = program};

@@ -25,7 +25,7 @@ void program(Moves& moves, const Call& call) {
   sends.finish();
 }
 
-constexpr Algorithm kAlgorithm{.name = "flat", .reach = Reach::kAll, .program = program};
+constexpr Algorithm kAlgorithm{.name = "flat", .program = program};
 
 }  // namespace flat
 

@@ -76,12 +76,12 @@ class PacketStack : public Stack {
   virtual void on_left(std::uint32_t flow, std::uint64_t segment) = 0;
   virtual void on_segment(std::uint32_t flow, std::uint64_t segment) = 0;
   /// The segment's packet will not come.
-  virtual void on_lost(std::uint32_t flow, std::uint64_t segment) = 0;
-  virtual void on_acknowledgement(std::uint32_t flow, std::uint64_t value) = 0;
+  virtual void on_lost(std::uint32_t /*flow*/, std::uint64_t /*segment*/) {}
+  virtual void on_acknowledgement(std::uint32_t /*flow*/, std::uint64_t /*value*/) {}
   /// What acknowledge_later said.
-  virtual void on_acknowledgement_due(std::uint32_t flow, std::uint64_t value) = 0;
+  virtual void on_acknowledgement_due(std::uint32_t /*flow*/, std::uint64_t /*value*/) {}
   virtual void on_time_out(std::uint32_t flow) = 0;
-  virtual void on_sender_died(std::uint32_t flow) = 0;
+  virtual void on_sender_died(std::uint32_t /*flow*/) {}
   virtual void on_receiver_died(std::uint32_t flow) = 0;
 
   [[nodiscard]] const StackSettings& settings() const { return settings_; }

@@ -43,11 +43,8 @@ class RdmaStack final : public PacketStack {
   void on_message(std::uint32_t place) override { send_next(place); }
   void on_left(std::uint32_t place, std::uint64_t segment) override;
   void on_segment(std::uint32_t place, std::uint64_t segment) override;
-  void on_lost(std::uint32_t, std::uint64_t) override {}
   void on_acknowledgement(std::uint32_t place, std::uint64_t value) override;
-  void on_acknowledgement_due(std::uint32_t, std::uint64_t) override {}
   void on_time_out(std::uint32_t place) override;
-  void on_sender_died(std::uint32_t) override {}
   void on_receiver_died(std::uint32_t place) override { start_timer(place); }
 
   void send_next(std::uint32_t place);

@@ -50,13 +50,11 @@ class TcpStack final : public PacketStack {
   void on_message(std::uint32_t place) override { send_more(place); }
   void on_left(std::uint32_t place, std::uint64_t segment) override;
   void on_segment(std::uint32_t place, std::uint64_t segment) override;
-  void on_lost(std::uint32_t, std::uint64_t) override {}
   void on_acknowledgement(std::uint32_t place, std::uint64_t value) override;
   void on_acknowledgement_due(std::uint32_t place, std::uint64_t value) override {
     acknowledge(place, value);
   }
   void on_time_out(std::uint32_t place) override;
-  void on_sender_died(std::uint32_t) override {}
   void on_receiver_died(std::uint32_t place) override { start_timer(place); }
 
   void send_more(std::uint32_t place, Time delay = 0);

@@ -37,8 +37,6 @@ class UdpStack final : public PacketStack {
   void on_left(std::uint32_t place, std::uint64_t segment) override;
   void on_segment(std::uint32_t place, std::uint64_t segment) override;
   void on_lost(std::uint32_t place, std::uint64_t segment) override { miss(place, segment, segment + 1); }
-  void on_acknowledgement(std::uint32_t, std::uint64_t) override {}
-  void on_acknowledgement_due(std::uint32_t, std::uint64_t) override {}
   void on_time_out(std::uint32_t place) override;
   void on_sender_died(std::uint32_t place) override;
   void on_receiver_died(std::uint32_t place) override;
