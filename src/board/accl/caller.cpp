@@ -116,9 +116,8 @@ void Caller::carry_out(Running& running) {
 int Caller::device_of(const Running& running) const {
   const int peer = running.call.peer;
   if (peer < 0 || peer >= std::ssize(running.group.devices)) {
-    throw CallFailed{
-        {Code::kUnknownRank, fmt::format("{}: the communicator has ranks 0 to {}", running.call.text(),
-                                         running.group.devices.size() - 1)}};
+    throw failed(running.call, Code::kUnknownRank, "the communicator has ranks 0 to {}",
+                 running.group.devices.size() - 1);
   }
   return running.group.devices[static_cast<std::size_t>(peer)];
 }
@@ -187,10 +186,9 @@ void Caller::receive_into_stream(Running& running, const Expected& expected) {
 void Caller::put(Running& running) {
   const Call& call = running.call;
   if (!engine_.is_rdma()) {
-    throw CallFailed{
-        {Code::kNotSupported, fmt::format("{}: only RDMA writes into the memory of another device; use "
-                                          "accl-rdma, or send and receive",
-                                          call.text())}};
+    throw failed(call, Code::kNotSupported,
+                 "only RDMA writes into the memory of another device; use "
+                 "accl-rdma, or send and receive");
   }
   Header header;
   header.kind = MessageKind::kPut;
@@ -265,8 +263,7 @@ void Caller::collective(Running& running) {
   const int rank = running.group.rank;
   if (collectives::reduces(own.operation)) check_arithmetic(running);
   if (collectives::has_root(own.operation) && (own.root < 0 || own.root >= ranks)) {
-    throw CallFailed{{Code::kUnknownRank, fmt::format("{}: root {} is not one of ranks 0 to {}", call.text(),
-                                                      own.root, ranks - 1)}};
+    throw failed(call, Code::kUnknownRank, "root {} is not one of ranks 0 to {}", own.root, ranks - 1);
   }
   const collectives::Place place = this->place(running.group);
   own.shape = place.shape;
@@ -280,9 +277,8 @@ void Caller::collective(Running& running) {
   }
   const bool has_elements = own.operation != collectives::Operation::kBarrier && own.count > 0;
   if (const Type type = collectives::type_of(own, rank, ranks); has_elements && type != call.type) {
-    throw CallFailed{{Code::kUnknownMemory,
-                      fmt::format("{}: its elements are {}, and those of its memory {}; name one type",
-                                  call.text(), collectives::name_of(call.type), collectives::name_of(type))}};
+    throw failed(call, Code::kUnknownMemory, "its elements are {}, and those of its memory {}; name one type",
+                 collectives::name_of(call.type), collectives::name_of(type));
   }
   const auto set = algorithms_.find(own.operation);
   const std::string& algorithm =
@@ -354,10 +350,9 @@ Call Caller::call_of(const Command& command) const {
     if (named.memory == fm::accl_none) return {};
     const View* const memory = engine_.memory(static_cast<std::uint64_t>(named.memory));
     if (memory == nullptr || named.first > memory->count) {
-      throw CallFailed{
-          {Code::kUnknownMemory,
-           fmt::format("{}: a kernel names memory {} from element {} on, which was not registered",
-                       call.text(), named.memory, named.first)}};
+      throw failed(call, Code::kUnknownMemory,
+                   "a kernel names memory {} from element {} on, which was not registered", named.memory,
+                   named.first);
     }
     return {memory->part(named.first, memory->count - named.first)};
   };

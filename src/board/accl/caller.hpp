@@ -1,5 +1,7 @@
 #pragma once
 
+#include <fmt/core.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,6 +20,13 @@
 #include "collectives/replay/choice.hpp"
 
 namespace fabricmark::accl {
+
+/// What ends a call with a text about it.
+template <typename... Values>
+CallFailed failed(const Call& call, Code code, fmt::format_string<const Values&...> text,
+                  const Values&... values) {
+  return {{code, call.text() + ": " + fmt::format(text, values...)}};
+}
 
 /// A communicator as one of its members sees it.
 struct Group {
@@ -88,6 +97,7 @@ class Caller {
   /// The stream that a kernel writes, and one that a kernel reads.
   [[nodiscard]] StreamEnd& source(const Running& running, int stream) const;
   [[nodiscard]] StreamEnd& sink(const Running& running, int stream) const;
+  static StreamEnd& connected(const Running& running, int stream, StreamEnd* end, const char* does);
   /// From the clock of the call on; returns when it is done.
   void do_job(Running& running, StreamEnd& end, StreamEnd::Job job);
   void check_type(const Running& running) const;

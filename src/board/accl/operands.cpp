@@ -13,24 +13,21 @@ void Caller::check_type(const Running& running) const {
   const Call& call = running.call;
   if (!call.is_compressed) return;
   if (!engine_.settings().has_compression) {
-    throw CallFailed{
-        {Code::kNotSupported, fmt::format("{}: this engine was built without compression; call it without, "
-                                          "or build the engine with its plugins",
-                                          call.text())}};
+    throw failed(call, Code::kNotSupported,
+                 "this engine was built without compression; call it without, "
+                 "or build the engine with its plugins");
   }
   if (call.type != Type::kFloat32) {
-    throw CallFailed{
-        {Code::kNotSupported, fmt::format("{}: only float32 travels compressed, as float16; not {}",
-                                          call.text(), collectives::name_of(call.type))}};
+    throw failed(call, Code::kNotSupported, "only float32 travels compressed, as float16; not {}",
+                 collectives::name_of(call.type));
   }
 }
 
 void Caller::check_arithmetic(const Running& running) const {
   if (engine_.settings().has_arithmetic) return;
-  throw CallFailed{
-      {Code::kNotSupported, fmt::format("{}: this engine was built without arithmetic (minimal); build it "
-                                        "with its plugins",
-                                        running.call.text())}};
+  throw failed(running.call, Code::kNotSupported,
+               "this engine was built without arithmetic (minimal); build it "
+               "with its plugins");
 }
 
 void Caller::check_operands(const Running& running) {
@@ -40,11 +37,10 @@ void Caller::check_operands(const Running& running) {
     const bool fits = operand.stream || call.count == 0 ||
                       (memory.data != nullptr && memory.count >= call.count && memory.type == call.type);
     if (fits) return;
-    throw CallFailed{
-        {Code::kUnknownMemory,
-         fmt::format("{}: {} elements of {} are called for, and {} has {} of {}; give it as many",
-                     call.text(), call.count, collectives::name_of(call.type), what,
-                     memory.data == nullptr ? 0 : memory.count, collectives::name_of(memory.type))}};
+    throw failed(call, Code::kUnknownMemory,
+                 "{} elements of {} are called for, and {} has {} of {}; give it as many", call.count,
+                 collectives::name_of(call.type), what, memory.data == nullptr ? 0 : memory.count,
+                 collectives::name_of(memory.type));
   };
   const Kind kind = call.kind;
   const bool has_result = kind == Kind::kRecv || kind == Kind::kCopy || kind == Kind::kCombine;
@@ -87,20 +83,18 @@ std::shared_ptr<Arriving> Caller::arriving(Running& running, const Operand& oper
   return incoming;
 }
 
-StreamEnd& Caller::sink(const Running& running, int stream) const {
-  StreamEnd* const end = streams_.to_kernel(stream);
+StreamEnd& Caller::connected(const Running& running, int stream, StreamEnd* end, const char* does) {
   if (end != nullptr) return *end;
-  throw CallFailed{
-      {Code::kUnknownStream,
-       fmt::format("{}: no kernel reads stream {}; connect one to the engine", running.call.text(), stream)}};
+  throw failed(running.call, Code::kUnknownStream, "no kernel {} stream {}; connect one to the engine", does,
+               stream);
+}
+
+StreamEnd& Caller::sink(const Running& running, int stream) const {
+  return connected(running, stream, streams_.to_kernel(stream), "reads");
 }
 
 StreamEnd& Caller::source(const Running& running, int stream) const {
-  StreamEnd* const end = streams_.from_kernel(stream);
-  if (end != nullptr) return *end;
-  throw CallFailed{
-      {Code::kUnknownStream, fmt::format("{}: no kernel writes stream {}; connect one to the engine",
-                                         running.call.text(), stream)}};
+  return connected(running, stream, streams_.from_kernel(stream), "writes");
 }
 
 void Caller::do_job(Running& running, StreamEnd& end, StreamEnd::Job job) {

@@ -255,11 +255,6 @@ class CreditCable::End final : public Decision, public Frames::Sink {
     gathered_ = 0;
     wake(reader_, now);
   }
-  static void wake(Kernel*& waiting, Time now) {
-    Kernel& kernel = *std::exchange(waiting, nullptr);
-    kernel.clock = std::max(kernel.clock, now);
-    kernel.worker().make_ready(kernel);
-  }
 
   Cost cost_;
   LinkEnd end_;

@@ -53,10 +53,7 @@ class DecidedLink::AtWriter final : public Arrivals<Told> {
   AtWriter(const Place& place, network::FlowControl& flow) : Arrivals(place), flow_(flow) {}
   void decide(Time now) override {
     const bool leaves = flow_.step_sender(next().feedback, waiting != nullptr);
-    if (!leaves) return;
-    Kernel& kernel = *std::exchange(waiting, nullptr);
-    kernel.clock = std::max(kernel.clock, now);
-    kernel.worker().make_ready(kernel);
+    if (leaves) wake(waiting, now);
   }
   Kernel* waiting = nullptr;
   Time free = 0;  // when the link can take the next word
@@ -77,9 +74,7 @@ class DecidedLink::AtReader final : public Arrivals<Word> {
     stored.push_back(std::move(word.bytes));
     if (waiting == nullptr) return;
     link_.flow_->take();
-    Kernel& kernel = *std::exchange(waiting, nullptr);
-    kernel.clock = std::max(kernel.clock, now);
-    kernel.worker().make_ready(kernel);
+    wake(waiting, now);
   }
   void take(Time now) {
     link_.flow_->take();

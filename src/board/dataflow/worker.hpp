@@ -84,4 +84,11 @@ class Worker {
   std::vector<Kernel*> ended_;
 };
 
+/// The kernel that waits, and does so no more: what it waits for comes at `now`.
+inline void wake(Kernel*& waiting, Time now) {
+  Kernel& kernel = *std::exchange(waiting, nullptr);
+  kernel.clock = std::max(kernel.clock, now);
+  kernel.worker().make_ready(kernel);
+}
+
 }  // namespace fabricmark::dataflow
