@@ -44,7 +44,6 @@ class Guards {
   /// After the last look: buffers that are released from here on are not looked at, as nobody would hear of
   /// it.
   void end();
-  [[nodiscard]] bool are_on() const { return are_on_; }
   /// Looks at all zones, those of buffers that were released since then among them, and mends what is
   /// broken. No command may be under way.
   std::vector<BrokenGuard> broken();

@@ -119,7 +119,6 @@ class StepWindows {
     std::int64_t step = 0;
     StepState state;
   };
-  void keep();
   [[nodiscard]] StepRange range_of_repetition() const;
   /// The steps between two states that follow each other, on the device once more.
   void check_again(const Kept& from, const Kept& to);

@@ -269,7 +269,6 @@ void DeviceKernels::connect(accl::Accl& engine, bool is_called_by_logic) {
       {own.arrived.data(), own.arrived.size() / sizeof(float), collectives::Type::kFloat32}));
 }
 
-int DeviceKernels::memory_number() const { return memory_->number; }
 std::vector<std::byte>& DeviceKernels::arrived() { return memory_->arrived; }
 std::vector<std::byte>& DeviceKernels::stored() { return memory_->stored; }
 

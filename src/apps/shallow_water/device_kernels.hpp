@@ -60,7 +60,6 @@ class DeviceKernels {
   // By an engine, in whose memory messages arrive; or by the host.
 
   void connect(accl::Accl& engine, bool is_called_by_logic);
-  [[nodiscard]] int memory_number() const;
   /// Words that arrive and leave, message by message.
   [[nodiscard]] std::vector<std::byte>& arrived();
   [[nodiscard]] std::vector<std::byte>& stored();

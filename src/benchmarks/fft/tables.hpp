@@ -3,7 +3,6 @@
 #include <cmath>
 #include <cstddef>
 #include <numbers>
-#include <span>
 #include <tuple>
 #include <utility>
 
@@ -35,32 +34,15 @@ std::pair<T, T> twiddle(std::size_t index, std::size_t points) {
   return found;
 }
 
-/// The twiddles of transforms of `points` from number `first` on: cosine and sine in turn. On so many
-/// threads.
-template <typename T>
-void fill_twiddles(std::span<T> table, std::size_t first, std::size_t points, int threads = 1) {
-  parallel_for(table.size() / 2, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(first + i, points);
-    }
-  });
-}
-
-/// Those a quarter of all further on: exp(-i (x + pi / 2)) = -i exp(-i x).
-template <typename T>
-void turn_twiddles(std::span<T> table, int threads = 1) {
-  parallel_for(table.size() / 2, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-    for (std::size_t i = begin; i < end; ++i) {
-      table[2 * i] = std::exchange(table[2 * i + 1], -table[2 * i]);
-    }
-  });
-}
-
-/// All of them.
+/// All of transforms of `points`: cosine and sine in turn. On so many threads.
 template <typename T>
 device::HostArray<T> twiddles(std::size_t points, int threads = 1) {
   device::HostArray<T> table(2 * points);
-  fill_twiddles(table.span(), 0, points, threads);
+  parallel_for(points, threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    for (std::size_t i = begin; i < end; ++i) {
+      std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(i, points);
+    }
+  });
   return table;
 }
 

@@ -87,7 +87,6 @@ class CreditCable::End final : public Decision, public Frames::Sink {
     // It leaves the kernel's pipeline so much later; what is in there waits with it.
     offers_.push_back(first_cycle(network::later(writer.clock, writer.depth)));
     (is_far_ ? said_ : peer_->heard_).put(word);
-    ++pushed_;
     schedule();
     const Time stalled = writer.clock - wanted;
     const Time for_space = std::min(stalled, cost_.cycle * static_cast<Time>(short_of_credit));
@@ -100,7 +99,6 @@ class CreditCable::End final : public Decision, public Frames::Sink {
     schedule();
     reader.wait(Kernel::Waits::kForWord, &channel);
     heard_.take(word);
-    ++popped_;
     return reader.clock - wanted;
   }
   [[nodiscard]] bool is_full(const Kernel& writer) const {
@@ -157,8 +155,6 @@ class CreditCable::End final : public Decision, public Frames::Sink {
     for (auto count = packet.get<std::uint64_t>(); count > 0; --count) hear(packet.get<OnWire>());
   }
   /// Words.
-  [[nodiscard]] std::uint64_t pushed() const { return pushed_; }
-  [[nodiscard]] std::uint64_t popped() const { return popped_; }
   /// Bytes of words: those that have not left the device yet, and those that have come.
   [[nodiscard]] std::size_t said_bytes() const { return said_.size(); }
   [[nodiscard]] std::size_t heard_bytes() const { return heard_.size(); }
@@ -271,7 +267,6 @@ class CreditCable::End final : public Decision, public Frames::Sink {
   unsigned sent_flits_ = 1;           // of a word
   std::deque<std::uint64_t> offers_;  // [word]: cycle from which on it may leave
   std::uint64_t offered_ = 0;         // flits so far
-  std::uint64_t pushed_ = 0;          // words so far
   Kernel* writer_ = nullptr;          // waits for a place
   Bytes said_;
   std::vector<OnWire> outbox_;
@@ -281,7 +276,6 @@ class CreditCable::End final : public Decision, public Frames::Sink {
   Bytes heard_;
   unsigned gathered_ = 0;     // flits of a word that is not whole
   std::uint64_t taken_ = 0;   // flits so far
-  std::uint64_t popped_ = 0;  // words so far
   Kernel* reader_ = nullptr;  // waits for a word
   std::uint64_t wanted_ = 0;  // from this cycle on
 };

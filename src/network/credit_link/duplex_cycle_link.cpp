@@ -32,14 +32,12 @@ bool Wire::loses_frame() {
   const bool is_told = disturbance_.losses.contains(frames_++);
   const bool is_drawn =
       disturbance_.frame_loss > 0 && std::bernoulli_distribution(disturbance_.frame_loss)(draw_);
-  if (is_told || is_drawn) ++lost_frames_;
   return is_told || is_drawn;
 }
 
 /// A header is what its bits say afterwards.
 void Wire::flip_a_bit(Flit& flit) {
   const auto bit = std::uniform_int_distribution<unsigned>(0, width_bits_ - 1)(draw_);
-  ++wrong_flits_;
   if (!flit.first) {
     flit.word ^= std::uint64_t{1} << (NumberedWords::kBits + bit % (64 - NumberedWords::kBits));
     return;

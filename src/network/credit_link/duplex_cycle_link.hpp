@@ -32,8 +32,6 @@ class Wire {
   /// Flits of data that are on their way.
   [[nodiscard]] std::uint32_t data_flits() const { return data_flits_; }
   [[nodiscard]] bool disturbs() const { return disturbs_; }
-  [[nodiscard]] std::uint64_t lost_frames() const { return lost_frames_; }
-  [[nodiscard]] std::uint64_t wrong_flits() const { return wrong_flits_; }
 
  private:
   struct Slot {
@@ -54,8 +52,6 @@ class Wire {
   bool is_losing_ = false;
   std::mt19937_64 draw_;
   std::uint64_t frames_ = 0;
-  std::uint64_t lost_frames_ = 0;
-  std::uint64_t wrong_flits_ = 0;
 };
 
 /// Words of 48 bits; a wrong bit shows above them.
