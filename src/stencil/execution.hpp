@@ -39,19 +39,17 @@ class Execution : public Interface {
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };
 
-using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Problem& problem,
-                                                     const Part& part);
+using MakeExecution = std::unique_ptr<Execution>(const runtime::Context& context, const Problem& problem,
+                                                 const Part& part);
 
 /// A kind of kernel: what makes its host code, and the part of the grid that a rank has.
 struct Kind {
-  MakeExecution make = nullptr;
+  MakeExecution* make = nullptr;
   Part (*part_of)(const Problem& problem, int ranks, int rank) = stencil::part_of;
 };
 
 /// In files of their names.
-std::unique_ptr<Execution> make_base(const runtime::Context& context, const Problem& problem,
-                                     const Part& part);
-std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Problem& problem,
-                                           const Part& part);
+MakeExecution make_base;
+MakeExecution make_throughput;
 
 }  // namespace fabricmark::stencil

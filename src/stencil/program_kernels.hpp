@@ -10,7 +10,6 @@ namespace fabricmark::stencil {
 /// Its step on the host.
 std::optional<std::size_t> next_row(const HostRow& row, double* after);
 /// Its cascade of elements.
-std::unique_ptr<Execution> make_dataflow(const runtime::Context& context, const Problem& problem,
-                                         const Part& part);
+MakeExecution make_dataflow;
 
 }  // namespace fabricmark::stencil

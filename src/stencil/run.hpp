@@ -11,7 +11,7 @@ namespace fabricmark::stencil {
 /// What is compiled from the kernels of a program.
 struct Kernels {
   NextRow next_row = nullptr;
-  MakeExecution dataflow = nullptr;
+  MakeExecution* dataflow = nullptr;
 };
 
 int run_grid(int argc, char** argv, const std::string& name, const MakeApplication& make,

@@ -20,12 +20,9 @@ class EmulatedDevice : public Interface {
 
 /// The device of this rank over direct links, an engine of messages, or hosts. `kernels` have to stay as
 /// long. Collective. Throws Error (bad use) where the way cannot be.
-std::unique_ptr<EmulatedDevice> make_device_on_links(const runtime::Context& context, const DevicePart& part,
-                                                     DeviceKernels& kernels);
-std::unique_ptr<EmulatedDevice> make_device_on_engine(const runtime::Context& context, const DevicePart& part,
-                                                      DeviceKernels& kernels);
-std::unique_ptr<EmulatedDevice> make_device_on_host(const runtime::Context& context, const DevicePart& part,
-                                                    DeviceKernels& kernels);
+MakeDevice make_device_on_links;
+MakeDevice make_device_on_engine;
+MakeDevice make_device_on_host;
 
 /// L_pipe of eq. 5.2 [cycles], as the bitstream has it.
 double pipeline_cycles(const runtime::Context& context);

@@ -22,8 +22,8 @@ class EmulatedDevice;
 struct DevicePart;
 
 /// How the emulated device of a rank, on which the dataflow kernels run, gets to the others.
-using MakeDevice = std::unique_ptr<EmulatedDevice> (*)(const runtime::Context& context,
-                                                       const DevicePart& part, DeviceKernels& kernels);
+using MakeDevice = std::unique_ptr<EmulatedDevice>(const runtime::Context& context, const DevicePart& part,
+                                                   DeviceKernels& kernels);
 
 /// A stage of a step: q = keep q_before + take (q + dt L(q, t + shift dt)); of what it lets flow through open
 /// edges, `weight` is a part of the step's (Shu and Osher 1988).

@@ -8,7 +8,6 @@ namespace fabricmark::stencil {
 /// As next_row (program_kernels.hpp), of cells on the sphere.
 std::optional<std::size_t> next_row_on_sphere(const HostRow& row, double* after);
 /// As make_dataflow, of the same.
-std::unique_ptr<Execution> make_dataflow_on_sphere(const runtime::Context& context, const Problem& problem,
-                                                   const Part& part);
+MakeExecution make_dataflow_on_sphere;
 
 }  // namespace fabricmark::stencil

@@ -29,21 +29,15 @@ class Execution : public Interface {
 /// The executions of the variants, in files of their names. Throw Error (bad use) for a layout or device that
 /// the kernels are not for, and where there is not the memory: `host_bytes` are needed beside what the
 /// execution needs on the device.
-using MakeExecution = std::unique_ptr<Execution> (*)(const runtime::Context& context, const Layout& layout,
-                                                     double host_bytes);
-std::unique_ptr<Execution> make_base(const runtime::Context& context, const Layout& layout,
-                                     double host_bytes);
-std::unique_ptr<Execution> make_throughput(const runtime::Context& context, const Layout& layout,
-                                           double host_bytes);
+using MakeExecution = std::unique_ptr<Execution>(const runtime::Context& context, const Layout& layout,
+                                                 double host_bytes);
+MakeExecution make_base;
+MakeExecution make_throughput;
 /// On emulated boards: over a transport between memories, over direct links, and over engines of messages.
-std::unique_ptr<Execution> make_over_transport(const runtime::Context& context, const Layout& layout,
-                                               double host_bytes);
-std::unique_ptr<Execution> make_over_links(const runtime::Context& context, const Layout& layout,
-                                           double host_bytes);
-std::unique_ptr<Execution> make_over_engines(const runtime::Context& context, const Layout& layout,
-                                             double host_bytes);
+MakeExecution make_over_transport;
+MakeExecution make_over_links;
+MakeExecution make_over_engines;
 /// Over Intel's external channels, from kernel to kernel on a torus of boards (Meyer 2024, section 4.1.3.2).
-std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& context, const Layout& layout,
-                                                       double host_bytes);
+MakeExecution make_over_external_channels;
 
 }  // namespace fabricmark::hpl

@@ -35,30 +35,27 @@ class SteppedExecution : public Execution {
   virtual void read_arrived(std::span<std::byte> blocks) = 0;
 };
 
+using MakeExecution = std::unique_ptr<Execution>(const runtime::Context& context, const Plan& plan,
+                                                 std::size_t block_bytes, const WorkItems& work_items);
+
 /// The executions, in files of their names. Over a transport between devices: A lies on the device, and its
 /// blocks go to other devices.
-std::unique_ptr<Execution> make_between_devices(const runtime::Context& context, const Plan& plan,
-                                                std::size_t block_bytes, const WorkItems& work_items);
+MakeExecution make_between_devices;
 /// Over one between hosts, as the base version of Meyer 2024 (section 4.1.2.1): A lies on the host; the hosts
 /// exchange its blocks and write all that the kernels need to the device.
-std::unique_ptr<Execution> make_between_hosts(const runtime::Context& context, const Plan& plan,
-                                              std::size_t block_bytes, const WorkItems& work_items);
+MakeExecution make_between_hosts;
 /// Over direct links between dataflow kernels on emulated boards (section 4.1.2.2). Throws Error (bad use)
 /// for a distribution in which a board has not one partner.
-std::unique_ptr<Execution> make_over_channels(const runtime::Context& context, const Plan& plan,
-                                              std::size_t block_bytes, const WorkItems& work_items);
+MakeExecution make_over_channels;
 /// Over the engine of messages of each board: words from kernel to kernel (streaming, with a partner as
 /// above), or blocks from memory to memory (buffered).
-std::unique_ptr<Execution> make_over_engines(const runtime::Context& context, const Plan& plan,
-                                             std::size_t block_bytes, const WorkItems& work_items);
+MakeExecution make_over_engines;
 /// The same kernels with blocks that come over another transport. Throws Error (bad use) where a system is
 /// described.
-std::unique_ptr<Execution> make_local(const runtime::Context& context, const Plan& plan,
-                                      std::size_t block_bytes, const WorkItems& work_items);
+MakeExecution make_local;
 /// Over Intel's external channels between kernels of devices, as the source (section 4.1.2.2). Throws Error
 /// (bad use) as the one above, for ranks that the channels do not join, and for faults of messages.
-std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& context, const Plan& plan,
-                                                       std::size_t block_bytes, const WorkItems& work_items);
+MakeExecution make_over_external_channels;
 
 /// How the kernels of the variants are started, in files of their names. Throw Error (bad use) for parameters
 /// that the device cannot run.
@@ -72,8 +69,7 @@ inline WorkItems dataflow_work_items(const runtime::Context& /*context*/, std::s
 /// An entry of the table: a variant's kernels over transports of a kind.
 struct Kind {
   WorkItems (*work_items)(const runtime::Context& context, std::size_t block_bytes);
-  std::unique_ptr<Execution> (*make)(const runtime::Context& context, const Plan& plan,
-                                     std::size_t block_bytes, const WorkItems& work_items);
+  MakeExecution* make;
   bool is_a_on_host = false;
   bool is_dataflow = false;     ///< kernels of the program itself, whose memory is that of the host
   bool moves_in_rounds = true;  ///< blocks go in the rounds of the plan, over a transport between memories

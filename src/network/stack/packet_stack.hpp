@@ -160,11 +160,10 @@ inline bool may_lose(const StackSettings& settings) {
 Segmentation bursts_or_packets(const StackSettings& settings);
 
 // The protocols; `settings` are those that make_stack has checked.
-std::unique_ptr<Stack> make_udp(const Topology& topology, const StackSettings& settings,
-                                Stack::Listener listener);
-std::unique_ptr<Stack> make_tcp(const Topology& topology, const StackSettings& settings,
-                                Stack::Listener listener);
-std::unique_ptr<Stack> make_rdma(const Topology& topology, const StackSettings& settings,
-                                 Stack::Listener listener);
+using MakeStack = std::unique_ptr<Stack>(const Topology& topology, const StackSettings& settings,
+                                         Stack::Listener listener);
+MakeStack make_udp;
+MakeStack make_tcp;
+MakeStack make_rdma;
 
 }  // namespace fabricmark::network
