@@ -11,6 +11,7 @@ import sys
 import tempfile
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, astuple, dataclass
+from functools import cache
 from pathlib import Path
 
 import doc_pages
@@ -67,10 +68,16 @@ def doubled(most: int, least: int = 1) -> Iterator[int]:
         count *= 2
 
 
+@cache
+def value(number: int) -> float:
+    """What the row x003-<number> has."""
+    [found] = [one.value for one in texts.load() if one.id == f"x003-{number:02d}"]
+    return found
+
+
 def printed_ratio(bitstream: str) -> float:
     """That of the compression of the flow with as many cells in a word."""
-    [found] = [one.value for one in texts.load() if one.id == f"x003-{RATIO_ROWS[bitstream]:02d}"]
-    return found
+    return value(RATIO_ROWS[bitstream])
 
 
 def runs() -> list[Run]:

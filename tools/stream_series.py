@@ -7,7 +7,8 @@ from __future__ import annotations
 import tomllib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cache
+from functools import cache, partial
+from math import prod
 from pathlib import Path
 
 import numpy as np
@@ -18,7 +19,7 @@ from fabricmark.models._credit_link import PUBLISHED, CreditLink, ring_seconds
 from fabricmark.models._credit_link_figures import long_rate
 from fabricmark.models._network import hop_seconds, spine_seconds
 from fabricmark.models.machine import DIRECT, Network
-from fabricmark.validate import texts
+from stream_clock import value
 
 RESOURCES = Path(__file__).resolve().parents[1] / "rtl" / "resources.toml"
 INTEL = "intel_alm, Cyclone V cells, without payload CRC"
@@ -65,17 +66,6 @@ class Panel:
 
 
 @cache
-def printed(number: int) -> texts.Text:
-    """The row x003-<number>."""
-    [found] = [one for one in texts.load() if one.id == f"x003-{number:02d}"]
-    return found
-
-
-def value(number: int) -> float:
-    return printed(number).value
-
-
-@cache
 def network(name: str) -> Network:
     return systems.network(name, systems.PROFILES[0])
 
@@ -83,39 +73,36 @@ def network(name: str) -> Network:
 @cache
 def cascade(bitstream: str, profile: str) -> tuple[Cascade, float]:
     """(two boards of the ring, to be changed, operations of a cell's step)"""
-    system = systems.load(clock.RING, profile)
-    pipelines = clock.WIDTH[bitstream]
-    chosen = system.bitstream(bitstream.partition("_")[0], "channels", pipelines=pipelines)
+    about = (bitstream.partition("_")[0], "channels")
+    system, fitted = (systems.load(clock.RING, one) for one in (profile, "fitted"))
+    chosen = system.bitstream(*about, pipelines=clock.WIDTH[bitstream])
     board = system.board_with(chosen, 2)
     made = of_design(chosen.parameters, 1.0, 2, board, system.networks["channels"], chosen)
-    return made, systems.load(clock.RING, "fitted").bitstream(
-        bitstream.partition("_")[0], "channels", pipelines=pipelines
-    )["fitted.element_operations"]
+    operations = fitted.bitstream(*about, pipelines=clock.WIDTH[bitstream])["fitted.element_operations"]
+    return made, operations
 
 
-def over_boards(
-    one: Cascade, operations: float, boards: Iterable[int], unit: float, kind: str, label: str, colour: int
-) -> Line:
-    counts = list(boards)
-    return Line(
-        kind, counts, [replace(one, boards=count).rate * operations / unit for count in counts], label, colour
-    )
+def over(x: Sequence[float], y: Callable, label: str = "", colour: int = 0, kind: str = MODEL) -> Line:
+    """A function as a line."""
+    return Line(kind, x, [y(one) for one in x], label, colour)
 
 
-def peaks(one: Cascade, operations: float, boards: Iterable[int], unit: float, colour: int) -> Line:
-    counts = list(boards)
-    return Line(
-        LIMIT, counts, [replace(one, boards=count).peak * operations / unit for count in counts], "", colour
-    )
+def rates(one: Cascade, scale: float, boards: Sequence[int], label: str, colour: int, kind=MODEL) -> Line:
+    """Cell steps over boards, times `scale`."""
+    return over(boards, lambda count: replace(one, boards=count).rate * scale, label, colour, kind)
 
 
-def of_clock(bitstream: str, operations: float, unit: float, colour: int, **wanted: object) -> Line:
+def peaks(one: Cascade, scale: float, boards: Sequence[int], colour: int) -> Line:
+    return over(boards, lambda count: replace(one, boards=count).peak * scale, "", colour, LIMIT)
+
+
+def of_clock(bitstream: str, scale: float, colour: int, along: str = "boards", **wanted: object) -> Line:
     found = [
-        (run.boards, rate * operations / unit)
+        (getattr(run, along), rate * scale)
         for run, rate in clock.stored().items()
         if run.bitstream == bitstream and all(getattr(run, name) == this for name, this in wanted.items())
     ]
-    return Line(CLOCK, [one for one, _ in found], [two for _, two in found], "", colour)
+    return Line(CLOCK, *zip(*found, strict=True), "", colour)
 
 
 def messages() -> list[Panel]:
@@ -160,20 +147,15 @@ def memory() -> list[Panel]:
 def small_grid() -> list[Panel]:
     """Fig. 3.8."""
     made, operations = cascade("tsunami", "published")
-    made = replace(made, cells=clock.Run("", "", "", *clock.SMALL, 1, 1).cells)
-    counts = list(range(1, 7))
+    made, scale = replace(made, cells=prod(clock.SMALL)), operations / GIGA
     lines = []
     for colour, boards in enumerate((1, 2, 4)):
-        each = [replace(made, boards=boards, cascaded=count) for count in counts]
-        found = clock.stored()
-        timed = [
-            found[clock.Run("tsunami", clock.RING, "published", *clock.SMALL, count, boards)]
-            for count in counts
-        ]
+        each = {count: replace(made, boards=boards, cascaded=count) for count in range(1, 7)}
+        where = {"system": clock.RING, "columns": clock.SMALL[0], "boards": boards}
         lines += [
-            Line(LIMIT, counts, [one.peak * operations / GIGA for one in each], "", colour),
-            Line(MODEL, counts, [one.rate * operations / GIGA for one in each], f"M = {boards}", colour),
-            Line(CLOCK, counts, [rate * operations / GIGA for rate in timed], "", colour),
+            Line(LIMIT, [*each], [one.peak * scale for one in each.values()], "", colour),
+            Line(MODEL, [*each], [one.rate * scale for one in each.values()], f"M = {boards}", colour),
+            of_clock("tsunami", scale, colour, "cascaded", **where),
         ]
     title = "Fig. 3.8: tsunami, 116104 cells, n = 1"
     return [Panel(title, "m, elements of a board", "GFLOP/s", lines)]
@@ -187,8 +169,7 @@ def designs() -> Iterable[tuple[int, str, str, int, Cascade, float]]:
     """(colour, label, bitstream, m, cascade, operations) of Figs. 3.9 and 3.10."""
     for colour, (bitstream, cascaded, grid) in enumerate(DESIGNS):
         made, operations = cascade(bitstream, "published")
-        cells = clock.Run("", "", "", *grid, 1, 1).cells
-        made = replace(made, cells=cells, cascaded=cascaded)
+        made = replace(made, cells=prod(grid), cascaded=cascaded)
         yield colour, f"({made.pipelines}, {cascaded})", bitstream, cascaded, made, operations
 
 
@@ -196,12 +177,12 @@ def large_grid() -> list[Panel]:
     """Fig. 3.9."""
     lines, boards = [], range(1, 9)
     for colour, label, bitstream, cascaded, made, operations in designs():
-        timed = of_clock(bitstream, operations, TERA, colour, cascaded=cascaded, rows=LARGE_ROWS[bitstream])
-        inside = [place for place, count in enumerate(timed.x) if count <= boards[-1]]
+        scale = operations / TERA
+        timed = of_clock(bitstream, scale, colour, cascaded=cascaded, rows=LARGE_ROWS[bitstream])
         lines += [
-            peaks(made, operations, boards, TERA, colour),
-            over_boards(made, operations, boards, TERA, MODEL, f"(n, m) = {label}", colour),
-            replace(timed, x=[timed.x[one] for one in inside], y=[timed.y[one] for one in inside]),
+            peaks(made, scale, boards, colour),
+            rates(made, scale, boards, f"(n, m) = {label}", colour),
+            replace(timed, x=timed.x[: len(boards)], y=timed.y[: len(boards)]),
         ]
     lines.append(Line(PRINTED, [8], [value(51)], "(1, 5), measured", None))
     return [Panel("Fig. 3.9: tsunami, 2581 x 2879 cells", "boards", "TFLOP/s", lines)]
@@ -211,18 +192,11 @@ def speedups() -> list[Panel]:
     """Fig. 3.10."""
     fast, share, boards = [], [], range(1, 17)
     for colour, label, bitstream, cascaded, made, _ in designs():
-        alone = replace(made, boards=1).rate
-        rates = [replace(made, boards=count).rate / alone for count in boards]
-        fast.append(Line(MODEL, list(boards), rates, f"(n, m) = {label}", colour))
-        share.append(
-            Line(MODEL, list(boards), [100 * rate / count for rate, count in zip(rates, boards, strict=True)],
-                 f"(n, m) = {label}", colour)
-        )  # fmt: skip
-        timed = of_clock(bitstream, 1.0, 1.0, colour, cascaded=cascaded, rows=LARGE_ROWS[bitstream])
-        [first] = [rate for count, rate in zip(timed.x, timed.y, strict=True) if count == 1]
-        fast.append(replace(timed, y=[rate / first for rate in timed.y]))
-        efficient = [100 * rate / first / count for count, rate in zip(timed.x, timed.y, strict=True)]
-        share.append(replace(timed, y=efficient))
+        timed = of_clock(bitstream, 1.0, colour, cascaded=cascaded, rows=LARGE_ROWS[bitstream])
+        for line in (rates(made, 1.0, boards, f"(n, m) = {label}", colour), timed):  # both from one board on
+            fast.append(replace(line, y=[rate / line.y[0] for rate in line.y]))
+            efficient = [100 * y / x for x, y in zip(line.x, fast[-1].y, strict=True)]
+            share.append(replace(line, y=efficient))
     share.append(Line(PRINTED, [8, 16], [value(57), value(54)], "(1, 5)", None))
     return [
         Panel("Fig. 3.10: speedup", "boards", "of one board", fast),
@@ -237,19 +211,18 @@ def flows(figure: str, is_long: bool, is_compressed: bool) -> list[Panel]:
     """Figs. 3.11 to 3.14."""
     boards = list(clock.doubled(256))
     grid = clock.LONG_FLOW if is_long else clock.FLOW
-    cells = clock.Run("", "", "", *grid, 1, 1).cells
     lines = []
     for colour, bitstream in enumerate(clock.RATIO_ROWS):
         ratio = clock.printed_ratio(bitstream) if is_compressed else clock.PLAIN
         for profile, kind in (("fitted", MODEL), ("published", OTHER)):
             made, operations = cascade(bitstream, profile)
-            made = replace(made, cells=cells)
+            made, scale = replace(made, cells=prod(grid)), operations / GIGA
             if is_compressed:
                 made = replace(made, ratio=ratio, codec_cycles=value(24))
             label = f"n = {made.pipelines}" if kind == MODEL else ""
-            lines.append(over_boards(made, operations, boards, GIGA, kind, label, colour))
-        lines.append(peaks(made, operations, boards, GIGA, colour))
-        lines.append(of_clock(bitstream, operations, GIGA, colour, rows=grid[1], ratio=ratio))
+            lines.append(rates(made, scale, boards, label, colour, kind))
+        lines.append(peaks(made, scale, boards, colour))
+        lines.append(of_clock(bitstream, scale, colour, rows=grid[1], ratio=ratio))
     if not is_compressed and not is_long:
         lines.append(Line(PRINTED, [16, 16], [value(71), value(78)], "n = 1 and n = 2", None))
     how = "with" if is_compressed else "without"
@@ -288,18 +261,16 @@ def cases() -> dict[str, tuple[float, float]]:
 
 def latencies() -> list[Panel]:
     """Fig. 4.7."""
-    lines = [
-        Line(MODEL, SIZES, [1e6 * (hop + size / rate) for size in SIZES], label, colour)
-        for colour, (label, (hop, rate)) in enumerate(cases().items())
-    ]
+    ways = enumerate(cases().items())
+    lines = [Line(MODEL, SIZES, 1e6 * (hop + SIZES / rate), label, n) for n, (label, (hop, rate)) in ways]
     return [Panel("Fig. 4.7: time of a message", "bytes", "us", lines, log_x=True, log_y=True)]
 
 
 def bandwidths() -> list[Panel]:
     """Fig. 4.8."""
+    ways = enumerate(cases().items())
     lines = [
-        Line(MODEL, SIZES, [size / (hop + size / rate) / GIGA for size in SIZES], label, colour)
-        for colour, (label, (hop, rate)) in enumerate(cases().items())
+        Line(MODEL, SIZES, SIZES / (hop + SIZES / rate) / GIGA, label, n) for n, (label, (hop, rate)) in ways
     ]
     lines.append(Line(PRINTED, [SIZES[-1]] * 2, [value(120), value(123)], "long messages, measured", None))
     return [Panel("Fig. 4.8: bandwidth of a message", "bytes", "GB/s", lines, log_x=True)]
@@ -313,30 +284,21 @@ def around(name: str, size: float, boards: int) -> float:
     return ring_seconds(size, one["links.bandwidth"], hop, boards, spine, ports)
 
 
+def by_network(x: Sequence[float], y: Callable[[str, float], float]) -> list[Line]:
+    """A function of networks as lines."""
+    return [over(x, partial(y, name), label, n) for n, (name, label) in enumerate(NETWORKS.items())]
+
+
 def rings() -> list[Panel]:
     """Fig. 4.9 b to e."""
-    two = [
-        Line(MODEL, SIZES, [size / around(name, size, 2) / GIGA for size in SIZES], label, colour)
-        for colour, (name, label) in enumerate(NETWORKS.items())
-    ]
+    two = by_network(SIZES, lambda name, size: size / around(name, size, 2) / GIGA)
     two.append(Line(PRINTED, [SIZES[-1]] * 2, [value(132), value(131)], "measured", None))
     found = [Panel("Fig. 4.9 b: two boards", "bytes", "GB/s", two, log_x=True)]
     boards = list(clock.doubled(2048, 2))
     for letter, (words, size) in zip("cde", STREAMS.items(), strict=True):
-        lines = [
-            Line(MODEL, boards, [1e3 * around(name, size, count) for count in boards], label, colour)
-            for colour, (name, label) in enumerate(NETWORKS.items())
-        ]
-        found.append(
-            Panel(
-                f"Fig. 4.9 {letter}: {words}, once around",
-                "boards",
-                "ms",
-                lines,
-                log_x=True,
-                log_y=size == KIB_4,
-            )
-        )
+        lines = by_network(boards, lambda name, count, size=size: 1e3 * around(name, size, count))
+        title = f"Fig. 4.9 {letter}: {words}, once around"
+        found.append(Panel(title, "boards", "ms", lines, log_x=True, log_y=size == KIB_4))
     return found
 
 
@@ -353,18 +315,18 @@ def through(name: str, size: float, cascaded: int, boards: int) -> Cascade:
 def cascades() -> list[Panel]:
     """Fig. 4.10 a to c; m is not printed."""
     _, operations = cascade("tsunami", "published")
-    boards, found = list(clock.doubled(64)), []
+    boards, scale, found = list(clock.doubled(64)), operations / GIGA, []
     rows = {MIB: clock.MIB[1], KIB_4: clock.KIB_4[1]}
     for letter, (words, size) in zip("abc", STREAMS.items(), strict=True):
         lines = []
         for place, (name, label) in enumerate(NETWORKS.items()):
             for more, cascaded in enumerate((1, 5)):
                 colour = 2 * place + more
-                rates = [through(name, size, cascaded, count).rate * operations / GIGA for count in boards]
-                lines.append(Line(MODEL, boards, rates, f"{label}, m = {cascaded}", colour))
+                every = [through(name, size, cascaded, count).rate * scale for count in boards]
+                lines.append(Line(MODEL, boards, every, f"{label}, m = {cascaded}", colour))
                 if size in rows and name == SWITCHED:
                     wanted = {"system": clock.SWITCHES, "cascaded": cascaded, "rows": rows[size]}
-                    lines.append(of_clock("tsunami", operations, GIGA, colour, **wanted))
+                    lines.append(of_clock("tsunami", scale, colour, **wanted))
         title = f"Fig. 4.10 {letter}: tsunami, stream of {words}"
         found.append(Panel(title, "boards", "GFLOP/s", lines, log_x=True, log_y=True))
     return found
