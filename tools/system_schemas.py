@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from functools import cache
 from pathlib import Path
 
+import doc_pages
 from fabricmark import models
 from fabricmark.base import keys, paths, quantities, transports
 from fabricmark.models import _collective_costs, _transfers
@@ -30,14 +31,15 @@ WORDS = {
     "memory.kind": keys.MEMORY_KINDS,
     "memory.placement": keys.PLACEMENTS,
 }
-BEGIN, END = "<!-- keys: begin -->", "<!-- keys: end -->"
+MARK = "<!-- keys: written by tools/system_schemas.py -->"
 TEXT = {"type": "string", "pattern": "\\S"}
-POINTS = {
-    "type": "array",
-    "minItems": 1,
-    "maxItems": build.MOST_POINTS,
-    "items": {"type": "number", "exclusiveMinimum": 0},
-}
+PLAIN_VALUE = {"type": ["integer", "number", "string", "boolean"]}  # of a parameter
+FROM_ONE = {"type": "integer", "minimum": 1}
+ABOVE_0 = {"type": "number", "exclusiveMinimum": 0}
+POINTS = {"type": "array", "minItems": 1, "maxItems": build.MOST_POINTS, "items": ABOVE_0}
+NETWORKS = {
+    "type": "object", "propertyNames": {"enum": list(transports.BETWEEN)}, "additionalProperties": TEXT,
+}  # fmt: skip
 DIRECTIONS = (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)
 CURVES = (
     "as measured: DIRECTION_METHOD_MEMORY_BUFFERS = times of a transfer by size; kernel, lu = times of a "
@@ -115,50 +117,33 @@ def _needed(kind: str) -> list[str]:
 
 def extras(kind: str) -> dict[str, dict]:
     """Keys that are neither texts nor values."""
-    names = {"type": "array", "items": TEXT}
-    by_transport = {"enum": list(transports.BETWEEN)}
     if kind == "system":
-        networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
-        devices = table("devices", {"networks": networks, "bitstreams": names})
-        return {
-            "devices": {"description": "kinds of devices", "type": "array", "minItems": 1, "items": devices}
-        }
+        devices = table("devices", {"networks": NETWORKS, "bitstreams": {"type": "array", "items": TEXT}})
+        some = {"type": "array", "minItems": 1, "items": devices}
+        return {"devices": described("kinds of devices", some)}
     if kind == "bitstreams":
-        parameters = {
-            "type": "object",
-            "additionalProperties": {"type": ["integer", "number", "string", "boolean"]},
-        }
-        times = closed({"bytes": POINTS, "seconds": POINTS})
-        transfers = {"description": CURVES, "type": "object", "additionalProperties": times}
-        shares = closed({"bytes": POINTS, "shares": POINTS})
-        bars = {"description": ERROR_BARS, "type": "object", "additionalProperties": shares}
         more = {
-            "parameters": {"description": "as in kernel.toml", **parameters},
-            "curves": transfers,
-            "error_bars": bars,
+            "parameters": described("as in kernel.toml", named(PLAIN_VALUE)),
+            "curves": described(CURVES, named(closed({"bytes": POINTS, "seconds": POINTS}))),
+            "error_bars": described(ERROR_BARS, named(closed({"bytes": POINTS, "shares": POINTS}))),
         }
         one = table("bitstream", more)
         return {"bitstreams": {"type": "object", "minProperties": 1, "additionalProperties": one}}
     if kind == "network":
         published = closed({name: TEXT for name in ("from", "system", "transport", "source")}, "transport")
-        count = {"type": "integer", "minimum": 1, "maximum": 2**31 - 1}
+        count = {**FROM_ONE, "maximum": 2**31 - 1}
         own = {"devices": count, "nodes": count, "message_bytes": POINTS, "seconds": POINTS, "source": TEXT}
-        one = closed(own)
-        described = "hosts' MPI: calibration rows of data/published, or measured by yourself"
-        return {
-            "curves": {
-                "description": described,
-                "anyOf": [published, {"type": "array", "items": one, "minItems": 1}],
-            }
-        }
-    ends = {
-        "table": {"$ref": "#/$defs/bytes"},
-        "rate": {"$ref": "#/$defs/updates_per_second"},
-        "source": TEXT,
-    }
-    one = closed(ends, "source")
-    described = "rate by size of the table (CPU, GPU)"
-    return {"random_updates": {"description": described, "type": "array", "items": one}}
+        either = {"anyOf": [published, {"type": "array", "items": closed(own), "minItems": 1}]}
+        meaning = "hosts' MPI: calibration rows of data/published, or measured by yourself"
+        return {"curves": described(meaning, either)}
+    size, rate = ({"$ref": f"#/$defs/{dimension}"} for dimension in ("bytes", "updates_per_second"))
+    updates = {"type": "array", "items": closed({"table": size, "rate": rate, "source": TEXT}, "source")}
+    return {"random_updates": described("rate by size of the table (CPU, GPU)", updates)}
+
+
+def named(of: dict) -> dict:
+    """The schema of a table with any keys, whose values are of a schema."""
+    return {"type": "object", "additionalProperties": of}
 
 
 def closed(properties: dict[str, dict], *optional: str) -> dict:
@@ -184,17 +169,15 @@ def described(meaning: str, of: dict) -> dict:
     return {"description": meaning, **of}
 
 
-def exported_values(meaning: str, known: Mapping[str, keys.Key], more: Mapping[str, str]) -> dict:
+def exported_values(known: Mapping[str, keys.Key], **more: str) -> dict:
     """The schema of the values of a device, network or bitstream: numbers in the unit that the name says."""
-    properties, required = {}, []
+    properties, optional = {}, []
     for name, key in known.items():
+        symbol = export.exported(name, key)
         of = {"$ref": f"#/$defs/{key.dimension}"}
-        properties[export.exported(name, key)] = described(more.get(name, key.meaning), of)
-        required += [key.symbol] if key.required else []
-    return described(
-        meaning,
-        {"type": "object", "properties": properties, "required": required, "additionalProperties": False},
-    )
+        properties[symbol] = described(more.get(symbol, key.meaning), of)
+        optional += [] if key.required else [symbol]
+    return described("what the models take of it", closed(properties, *optional))
 
 
 def exported_definitions() -> dict:
@@ -244,16 +227,15 @@ def exported_copies() -> dict:
 
 
 def exported_devices() -> dict:
-    capacity = {"memory.bank_capacity": "of all banks"}
     updates = {
-        "table_bytes": described("size of the table", {"type": "number", "exclusiveMinimum": 0}),
-        "updates_per_second": described("of the whole device", {"type": "number", "exclusiveMinimum": 0}),
+        "table_bytes": described("size of the table", ABOVE_0),
+        "updates_per_second": described("of the whole device", ABOVE_0),
     }
     return {
         "id": described("id of the board", TEXT),
         "name": described("as people call it", TEXT),
         "class": described("kind of device", {"enum": list(keys.CLASSES)}),
-        "values": exported_values("what the models take of it", export.DEVICE_VALUES, capacity),
+        "values": exported_values(export.DEVICE_VALUES, memory_bytes="of all banks"),
         "random_updates": described("rate by size", {"type": "array", "items": closed(updates)}),
         "copies": described("between host and device, where a file says the rate", exported_copies()),
         "memory": described("of an FPGA's board: where its buffers may lie", exported_memory()),
@@ -273,28 +255,25 @@ def exported_memory() -> dict:
 
 
 def exported_networks() -> dict:
-    count = {"type": "integer", "minimum": 1}
     curve = {
-        "devices": described("of the run", count),
-        "nodes": described("of the run", count),
+        "devices": described("of the run", FROM_ONE),
+        "nodes": described("of the run", FROM_ONE),
         **exported_points("message_bytes", "sizes of the messages"),
     }
+    topology = {"type": "string", "pattern": keys.TOPOLOGY}
     return {
         "id": described("id of the network", TEXT),
         "name": described("as people call it", TEXT),
         "kind": described("circuits, an engine on the board, or MPI", {"enum": list(keys.KINDS)}),
-        "topology": described(
-            "how cables connect the devices, where a file says it",
-            {"type": "string", "pattern": keys.TOPOLOGY},
-        ),
-        "values": exported_values("what the models take of it", export.NETWORK_VALUES, {}),
+        "topology": described("how cables connect the devices, where a file says it", topology),
+        "values": exported_values(export.NETWORK_VALUES),
         "curves": described("the hosts' MPI as measured", {"type": "array", "items": closed(curve)}),
     }
 
 
 def exported_bitstreams() -> dict:
-    plain = {"type": ["integer", "number", "string", "boolean"]}
     times = closed(exported_points("bytes", "sizes of the transfers"))
+    resources = {name: described(key.meaning, PLAIN[keys.COUNT]) for name, key in keys.RESOURCES.items()}
     return {
         "id": described("FILE/NAME", TEXT),
         "device": described("id of the board that it is for", TEXT),
@@ -302,33 +281,26 @@ def exported_bitstreams() -> dict:
         "variant": described("of kernel.toml", TEXT),
         "transport": described("none where it exchanges nothing", {"enum": list(transports.NAMES)}),
         "ranks": described("of the runs that measured it, where that matters", {"type": "integer"}),
-        "parameters": described("as in kernel.toml", {"type": "object", "additionalProperties": plain}),
-        "values": exported_values("what the models take of it", export.BITSTREAM_VALUES, {}),
-        "curves": described(CURVES, {"type": "object", "additionalProperties": times}),
+        "parameters": described("as in kernel.toml", named(PLAIN_VALUE)),
+        "values": exported_values(export.BITSTREAM_VALUES),
+        "curves": described(CURVES, named(times)),
         "tools": described(keys.TEXTS["bitstream"]["tools"][1], TEXT),
         "shell": described(keys.TEXTS["bitstream"]["shell"][1], TEXT),
-        "resources": described("that the design takes of the chip", exported_resources()),
+        "resources": described("that the design takes of the chip", closed(resources, *resources)),
     }
-
-
-def exported_resources() -> dict:
-    parts = {name: described(key.meaning, PLAIN[keys.COUNT]) for name, key in keys.RESOURCES.items()}
-    return closed(parts, *parts)
 
 
 def exported_schema() -> dict:
     """The JSON Schema of what `fabricmark systems export` writes."""
-    by_transport = {"enum": list(transports.BETWEEN)}
-    networks = {"type": "object", "propertyNames": by_transport, "additionalProperties": TEXT}
-    messages = exported_table(devices=described("of the run", {"type": "integer", "minimum": 1}))
+    tables = {"type": "array", "items": exported_table(devices=described("of the run", FROM_ONE))}
     topology = {
         "device": described("id of the board", TEXT),
-        "devices_per_node": described("in one node", {"type": "integer", "minimum": 1}),
-        "most_devices": described("of the whole system", {"type": "integer", "minimum": 1}),
-        "networks": described("ids by transport", networks),
+        "devices_per_node": described("in one node", FROM_ONE),
+        "most_devices": described("of the whole system", FROM_ONE),
+        "networks": described("ids by transport", NETWORKS),
         "messages": described(
             "between two hosts by transport, each table from so many devices on",
-            {**networks, "additionalProperties": {"type": "array", "items": messages}},
+            {**NETWORKS, "additionalProperties": tables},
         ),
     }
     parts = {
@@ -337,21 +309,19 @@ def exported_schema() -> dict:
         "summary": described("what it is, in one sentence", TEXT),
         "profile": described("which values count", {"enum": list(PROFILES)}),
     }
-    for name, meaning, one in (
+    bitstreams = closed(exported_bitstreams(), "ranks", "tools", "shell", "resources")
+    kinds = "kinds of devices; the first counts where nobody chooses"
+    for name, meaning, one, least in (
+        ("devices", kinds, closed(exported_devices(), "memory"), {"minItems": 1}),
+        ("networks", "how devices exchange", closed(exported_networks(), "topology"), {}),
         (
-            "devices",
-            "kinds of devices; the first counts where nobody chooses",
-            closed(exported_devices(), "memory"),
+            "topology",
+            "of each kind of device: how many, and their networks",
+            closed(topology),
+            {"minItems": 1},
         ),
-        ("networks", "how devices exchange", closed(exported_networks(), "topology")),
-        ("topology", "of each kind of device: how many, and their networks", closed(topology)),
-        (
-            "bitstreams",
-            "of all devices",
-            closed(exported_bitstreams(), "ranks", "tools", "shell", "resources"),
-        ),
+        ("bitstreams", "of all devices", bitstreams, {}),
     ):
-        least = {"minItems": 1} if name in ("devices", "topology") else {}
         parts[name] = described(meaning, {"type": "array", **least, "items": one})
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
@@ -368,12 +338,8 @@ def key_tables() -> str:
     parts = []
     for kind in ("system", "devices", "board", "network", "bitstreams", "bitstream"):
         of_models = kind in settings.PLACES
-        columns = [
-            "key",
-            "written as",
-            "meaning",
-            *(["where no file says it", "read by"] if of_models else []),
-        ]
+        columns = ["key", "written as", "meaning"]
+        columns += ["where no file says it", "read by"] if of_models else []
         rows = [f"### {TITLES.get(kind, kind)}", "", row(columns), "|---" * len(columns) + "|"]
         empty = ["", ""] if of_models else []
         for name, (needed, meaning) in keys.TEXTS[kind].items():
@@ -416,24 +382,15 @@ def reading_by_name() -> Mapping[str, list[str]]:
     return found
 
 
-def page(text: str) -> str:
-    """The page with its tables renewed."""
-    before, _, rest = text.partition(BEGIN)
-    return f"{before}{BEGIN}\n{key_tables()}\n{END}{rest.partition(END)[2]}"
-
-
 def written() -> dict[Path, str]:
     """Every file that this writes, with its content."""
-    root = paths.root()
+    folder, docs = paths.root() / "python" / "fabricmark" / "schemas", paths.root() / "docs" / "systems.md"
     schemas = {**{f"{kind}-1": schema(kind) for kind in WHAT}, export.SCHEMA: exported_schema()}
-    folder = root / "python" / "fabricmark" / "schemas"
     found = {
         folder / f"{name}.schema.json": json.dumps(content, indent=2) + "\n"
         for name, content in schemas.items()
     }
-    docs = root / "docs" / "systems.md"
-    found[docs] = page(docs.read_text())
-    return found
+    return {**found, docs: doc_pages.between(docs.read_text(), MARK, key_tables())}
 
 
 if __name__ == "__main__":
