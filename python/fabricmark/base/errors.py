@@ -1,6 +1,7 @@
 """The one kind of error that a command shows: a single line with a cause and a remedy."""
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 
 BAD_USE = 2
 ENVIRONMENT = 3
@@ -23,6 +24,16 @@ class SeveralErrors(FabricmarkError):
     def __init__(self, errors: Sequence[FabricmarkError]) -> None:
         Exception.__init__(self, "\n".join(str(error) for error in errors))
         self.exit_code = max(error.exit_code for error in errors)
+
+
+@contextmanager
+def refusing(what: str, remedy: str) -> Iterator[None]:
+    """For a body that opens a file: what keeps it from that, after `cannot read FILE` as `what`."""
+    try:
+        yield
+    except (OSError, ValueError, EOFError) as error:  # ValueError: a zero byte in its name, or no text
+        why = getattr(error, "strerror", None) or error
+        raise FabricmarkError(f"{what}: {why}", remedy) from error
 
 
 def printable(text: object) -> str:

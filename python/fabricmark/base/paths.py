@@ -10,7 +10,7 @@ import time
 from functools import lru_cache
 from pathlib import Path
 
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, refusing
 
 OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 SECONDS_FOR_A_READER = 10
@@ -191,11 +191,8 @@ def content(path: Path) -> bytes:
 
 def make_folder(path: Path) -> None:
     """A folder for results, with those above it. Raises FabricmarkError (2) when it cannot be made."""
-    try:
+    with refusing(f"cannot create {path}", "choose another --output"):
         path.mkdir(parents=True, exist_ok=True)
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in its name
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot create {path}: {why}", "choose another --output") from error
 
 
 def write_atomically(path: Path, content: str | bytes) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import jsonschema_rs
 
 from fabricmark.base import transports
-from fabricmark.base.errors import printable
+from fabricmark.base.errors import FabricmarkError, printable
 
 if TYPE_CHECKING:  # a tenth of a second for every command, and needed only where something does not fit
     from jsonschema import Draft202012Validator
@@ -70,6 +70,12 @@ def first_fault(name: str, document: object) -> tuple[str, str] | None:
     fault = best_match(found)
     key = "".join(f"[{step}]" if isinstance(step, int) else f".{step}" for step in fault.absolute_path)
     return key.lstrip(".") or "the document", _shortened(fault.message)
+
+
+def check(name: str, document: object, file: object, remedy: str) -> None:
+    """Raises FabricmarkError (2) naming the file and what does not fit."""
+    if fault := first_fault(name, document):
+        raise FabricmarkError(f"{file}: {fault[0]}: {fault[1]}", remedy)
 
 
 def _shortened(sentence: str, *, longest: int = 160) -> str:

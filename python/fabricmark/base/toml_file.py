@@ -6,7 +6,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.schema import first_fault
+from fabricmark.base.schema import check
 
 LARGEST_INTEGER = 2**63  # of TOML; Python's reader takes larger ones
 
@@ -20,16 +20,14 @@ def load(path: Path, schema: str, remedy: str = "restore the file") -> dict:
         document = tomllib.loads(paths.content(path).decode("utf-8"))
         if not _integers_fit(document):  # first: a message of the schema could not even print them
             raise FabricmarkError(f"{path}: an integer has more than 64 bits", "use a smaller number")
-        fault = first_fault(schema, document)
+        check(schema, document, path, f"see the schema {schema} in schemas/")
+        return document
     except OSError as error:
         raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", remedy) from error
     except RecursionError as error:  # brackets in brackets, or one key of a thousand dotted parts
         raise FabricmarkError(f"{path}: nested too deeply", remedy) from error
     except ValueError as error:  # not UTF-8, not TOML, or an integer of thousands of digits
         raise FabricmarkError(f"{path}: not valid TOML: {error}", "correct that place") from error
-    if fault:
-        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", f"see the schema {schema} in schemas/")
-    return document
 
 
 def leaves(node: object, key: str = "") -> Iterator[tuple[str, object]]:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fabricmark.base import paths, terminal
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, refusing
 from fabricmark.base.progress import Steps
 from fabricmark.base.terminal import Column
 from fabricmark.codec import library, parts
@@ -98,11 +98,8 @@ def decompress(
 
 
 def _content(file: Path) -> bytes:
-    try:
+    with refusing(f"cannot read {file}", "name a file that can be read"):
         return paths.content(file)
-    except (OSError, ValueError) as error:  # ValueError: a zero byte in its name
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot read {file}: {why}", "name a file that can be read") from error
 
 
 def _report(target: Path, layout: Layout, before: int, after: int) -> None:

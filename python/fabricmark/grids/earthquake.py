@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from fabricmark.base import paths
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, refusing
 from fabricmark.grids.plane import RADIUS
 
 if TYPE_CHECKING:
@@ -100,11 +100,8 @@ def faults(text: str) -> list[Fault]:
     path = Path(text)
     if "=" in text or not path.is_file():
         return [parsed(Fault, text)]
-    try:
+    with refusing(f"cannot read {path}", "name a CSV file of faults"):
         rows = list(csv.reader(io.StringIO(paths.content(path).decode())))
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot read {path}: {why}", "name a CSV file of faults") from error
     found = []
     for number, row in enumerate(rows[1:], 2):
         if not row:

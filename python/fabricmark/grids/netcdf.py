@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, refusing
 from fabricmark.mesh import packages
 
 if TYPE_CHECKING:
@@ -42,12 +42,8 @@ class Variable:
 @contextmanager
 def opened(path: Path) -> Iterator[dict[str, Variable]]:
     """The variables of a file by name. Raises FabricmarkError (2; 3: a library cannot be installed)."""
-    try:
-        with path.open("rb") as file:
-            begin = file.read(len(HDF5))
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot read {path}: {why}", REMEDY) from error
+    with refusing(f"cannot read {path}", REMEDY), path.open("rb") as file:
+        begin = file.read(len(HDF5))
     if begin.startswith(CLASSIC):
         opener = _classic
     elif begin == HDF5:

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, refusing
 
 if TYPE_CHECKING:
     import numpy
@@ -59,11 +59,8 @@ def load_array(path: Path) -> "numpy.ndarray":
     """An array of numbers. Raises FabricmarkError (2) where the file is none."""
     import numpy
 
-    try:
+    with refusing(f"cannot read {path}", "write it again"):
         found = numpy.load(path, allow_pickle=False)
-    except (OSError, ValueError, EOFError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot read {path}: {why}", "write it again") from error
     if not isinstance(found, numpy.ndarray) or found.dtype.kind not in "iuf":
         raise FabricmarkError(f"{path} holds no numbers", "write it again")
     return found

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabricmark.base import paths
-from fabricmark.base.errors import BAD_USE, FabricmarkError, printable
+from fabricmark.base.errors import BAD_USE, FabricmarkError, printable, refusing
 from fabricmark.mesh import packages, tool
 from fabricmark.mesh.arrays import KINDS, LAND, RIVER, SEA, Arrays
 
@@ -83,11 +83,8 @@ def fort14_of_gmsh(path: Path, depth: float | None) -> str:
 def _read_gmsh(path: Path):
     """Through meshio, whose words for a broken file are its own."""
     meshio = packages.load("meshio")
-    try:
+    with refusing(f"cannot read {path}", "name a .msh of Gmsh"):
         paths.content(path)
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot read {path}: {why}", "name a .msh of Gmsh") from error
     try:
         return meshio.gmsh.read(path)
     except Exception as error:  # whatever a broken file leads it to

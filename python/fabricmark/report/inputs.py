@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError, printable
-from fabricmark.base.schema import first_fault
+from fabricmark.base.schema import check
 from fabricmark.results import Result, logs, scaling, timeline
 from fabricmark.results.timeline import Timeline
 
@@ -101,9 +101,7 @@ def _is_of(newest: str, document: object) -> bool:
 
 def _scaling(file: Path, document: Mapping) -> Scaling:
     results.check_version(file, document, scaling.SCHEMA)
-    fault = first_fault("scaling-1", document)
-    if fault:
-        raise FabricmarkError(f"{file}: {fault[0]}: {fault[1]}", results.REMEDY)
+    check("scaling-1", document, file, results.REMEDY)
     for entry in document["series"]:
         lengths = {len(value) for value in entry.values() if isinstance(value, list)}
         if len(lengths) != 1:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricmark.base import paths
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, refusing
 from fabricmark.base.spread import thinned
 from fabricmark.report import fields
 from fabricmark.report.groups import Group
@@ -41,11 +41,8 @@ class Curve:
 
 def read(path: Path) -> dict[Station, Curve]:
     """Curves by their station. Raises FabricmarkError (2) that names the line for what is no such file."""
-    try:
+    with refusing(f"cannot read {path}", "name a stations.csv of a run"):
         content = paths.content(path).decode()
-    except (OSError, ValueError) as error:
-        why = getattr(error, "strerror", None) or error
-        raise FabricmarkError(f"cannot read {path}: {why}", "name a stations.csv of a run") from error
     rows = csv.reader(io.StringIO(content))
     if tuple(next(rows, ())) != COLUMNS:
         raise FabricmarkError(f"{path} has other columns than {', '.join(COLUMNS)}", "name a stations.csv")

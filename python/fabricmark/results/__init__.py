@@ -7,10 +7,11 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 from fabricmark.base import paths, units
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.schema import first_fault
+from fabricmark.base.schema import check
 from fabricmark.results import inner, judgement, timeline, windows
 from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
@@ -148,7 +149,7 @@ def _bounded(text: str) -> int:
     return int(text)
 
 
-def read_json(path: Path, remedy: str) -> object:
+def read_json(path: Path, remedy: str) -> Any:
     """Parse a JSON file strictly (UTF-8, finite numbers). Raises FabricmarkError (2) naming the file."""
     try:
         text = paths.content(path).decode("utf-8")
@@ -187,9 +188,7 @@ def checked(path: Path, document: object) -> Result:
     """The result in an already parsed document. Raises FabricmarkError (2) naming file, cause and remedy."""
     check_version(path, document, SCHEMA, OLDEST)
     document = upgraded(document)
-    fault = first_fault("result-2", document)
-    if fault:
-        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", REMEDY)
+    check("result-2", document, path, REMEDY)
     if timeline.PROPERTY in document:
         fault = timeline.first_fault_of(document[timeline.PROPERTY])
         if fault:

@@ -10,7 +10,7 @@ from pathlib import Path
 from fabricmark import results
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.base.schema import first_fault
+from fabricmark.base.schema import check
 from fabricmark.models import Board
 from fabricmark.models._limits import Limits
 
@@ -34,9 +34,7 @@ def load(path: Path) -> dict:
     """Read and check one calibration. Raises FabricmarkError (2) naming file, cause and remedy."""
     document = results.read_json(path, REMEDY)
     results.check_version(path, document, SCHEMA)
-    fault = first_fault(SCHEMA_FILE, document)
-    if fault:
-        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", REMEDY)
+    check(SCHEMA_FILE, document, path, REMEDY)
     return document
 
 

@@ -8,11 +8,10 @@ import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
-from fabricmark import systems
-from fabricmark.base import keys, paths
-from fabricmark.base.errors import FabricmarkError
+from fabricmark import results, systems
+from fabricmark.base import keys
 from fabricmark.base.keys import Key
-from fabricmark.base.schema import first_fault
+from fabricmark.base.schema import check
 from fabricmark.models import Board, _network
 from fabricmark.models.machine import Bitstream, Network
 from fabricmark.systems import local_machine, size_tables
@@ -70,15 +69,8 @@ def of_kinds(kinds: Sequence[System], profile: str) -> dict:
 def load(path: Path) -> dict:
     """An exported system from its file. Raises FabricmarkError (2) naming file and key."""
     remedy = "give what `fabricmark systems export NAME --output FILE` writes"
-    try:
-        found = json.loads(paths.content(path))
-    except OSError as error:
-        raise FabricmarkError(f"{path}: cannot be read: {error.strerror}", remedy) from error
-    except (ValueError, RecursionError) as error:
-        raise FabricmarkError(f"{path}: not valid JSON: {error}", remedy) from error
-    fault = first_fault(SCHEMA, found)
-    if fault:
-        raise FabricmarkError(f"{path}: {fault[0]}: {fault[1]}", remedy)
+    found = results.read_json(path, remedy)
+    check(SCHEMA, found, path, remedy)
     return found
 
 
