@@ -211,7 +211,7 @@ def test_published_figures_stand_beside_curves_of_the_same_program(tmp_path, of_
     }
     assert len({one.colour for one in plot.series}) == len(plot.series)
     assert not [one for plot in drawn["latency"]["curves"] for one in plot.series if one.style == "points"]
-    assert pictures.png(plot).startswith(b"\x89PNG")
+    assert pictures.picture(plot, "png").startswith(b"\x89PNG")
 
 
 def test_a_damaged_row_of_figures_is_named(tmp_path):

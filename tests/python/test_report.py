@@ -21,7 +21,7 @@ def rows(place, document):
     """{operation: Row} of a document."""
     result = results.load(place.write("one.json", document))
     predicted = run_tables.predictions(result, device_limits.of_result(result))
-    return {entry.operation: entry for entry in (run_tables.row(m, predicted) for m in result.measurements)}
+    return {entry.operation: entry for entry in run_tables.rows(result.measurements, predicted)}
 
 
 def text(place, document, width=120):
@@ -123,7 +123,7 @@ def test_a_time_is_better_when_it_is_shorter():
     prediction = models.Prediction("latency", {}, 2.0, "us", 1.0, "-", "")
     entry = {**samples.measurement(), "name": "latency", "axes": {}, "unit": "us", "better": "lower"}
     measured = results._measurement({**entry, "best": 4.0})
-    assert run_tables.row(measured, [prediction]).efficiency == pytest.approx(0.25)
+    assert run_tables.rows([measured], [prediction])[0].efficiency == pytest.approx(0.25)
 
 
 @pytest.mark.parametrize(

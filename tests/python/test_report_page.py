@@ -361,7 +361,7 @@ def test_pictures(calibrated):
 
 def test_names_are_no_formulas_in_pictures():
     plot = Plot("a", "$\\frac{1}{$ \ud800", "x_$1", "", [Series("$\\bad$", [1, 2], [1, 2])], rows=())
-    assert pictures.png(plot).startswith(b"\x89PNG")
+    assert pictures.picture(plot, "png").startswith(b"\x89PNG")
 
 
 def test_more_pictures_than_anybody_looks_at_are_counted(place, monkeypatch):

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 
 from fabricmark.report import tables
 from fabricmark.report.groups import Group
-from fabricmark.report.tables import text
+from fabricmark.report.svg import text
 
 MOST_DETAILED = 16  # groups of a benchmark
 MOST_ROWS_OF_METRICS = 1500  # of all groups of a benchmark together

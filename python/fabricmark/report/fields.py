@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricmark.base import paths
@@ -15,8 +15,8 @@ from fabricmark.mesh import drawing
 from fabricmark.mesh.arrays import Arrays, load_array
 from fabricmark.mesh.drawing import MOST_FRAMES, Frame
 from fabricmark.report.groups import Group
-from fabricmark.report.plots import slug
-from fabricmark.report.tables import text
+from fabricmark.report.plots import slug, unique_slugs
+from fabricmark.report.svg import text
 from fabricmark.results import Result
 
 PARAMETER = "fields"  # of runs that write a folder of them; its value, where there is none, is NONE
@@ -91,7 +91,7 @@ def draw(groups: Sequence[Group]) -> Drawn:
             left.append(f"The fields of {group.label} are not drawn: {error}.")
     if len(found) > MOST_GROUPS:
         left.append(f"The fields of {len(found) - MOST_GROUPS} further groups are left out.")
-    return Drawn(_unique(pictures), left)
+    return Drawn(unique_slugs(pictures), left)
 
 
 def html(drawn: Drawn) -> str:
@@ -193,13 +193,3 @@ def _film(group: Group, frames: Sequence[Frame], content: bytes) -> Picture:
 def _picture(group: Group, what: str, title: str, mime: str, content: bytes) -> Picture:
     said = f"{group.name}: {title}"
     return Picture(slug(group.benchmark, what, group.label), title, group.label, said, mime, content)
-
-
-def _unique(pictures: Sequence[Picture]) -> list[Picture]:
-    """Each with a name of its own."""
-    seen: dict[str, int] = {}
-    named = []
-    for picture in pictures:
-        count = seen[picture.slug] = seen.get(picture.slug, 0) + 1
-        named.append(picture if count == 1 else replace(picture, slug=f"{picture.slug}-{count}"))
-    return named

@@ -5,6 +5,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.report import fields, groups, inputs, page, pictures, rows, run_tables, waits
 from fabricmark.results import timeline
@@ -38,7 +39,7 @@ def main(
     if found.results:
         run_tables.show(found.results)
         for file, write_text in texts.items():
-            rows.save(found.results, file, write_text)
+            paths.write_atomically(file, write_text(found.results))
         if svg is not None:
             run_tables.save_svg(found.results, svg)
     for line in waiting(found):
@@ -69,7 +70,7 @@ def write(found: inputs.Inputs, html: Path | None, png: Path | None, reference: 
     names = dict.fromkeys(group.benchmark for group in grouped)
     pictured = {name: fields.draw([group for group in grouped if group.benchmark == name]) for name in names}
     if html is not None:
-        page.save(page.Report(grouped, plots, found, pictured), html)
+        paths.write_atomically(html, page.html(page.Report(grouped, plots, found, pictured)))
         print(f"page: {html}")
     if png is not None:
         drawn = [plot for kinds in plots.values() for entries in kinds.values() for plot in entries]

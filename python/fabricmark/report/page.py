@@ -8,7 +8,6 @@ from importlib.resources import files
 from pathlib import Path
 
 from fabricmark import __version__
-from fabricmark.base import paths
 from fabricmark.report import (
     bars,
     curves,
@@ -29,7 +28,8 @@ from fabricmark.report.groups import Group
 from fabricmark.report.inputs import Inputs, Scaling
 from fabricmark.report.plots import Plot, unique_slugs
 from fabricmark.report.run_tables import FOOTNOTE, NOTHING, failures
-from fabricmark.report.tables import anchor, text
+from fabricmark.report.svg import text
+from fabricmark.report.tables import anchor
 from fabricmark.results.timeline import Timeline
 
 MOST_ERRORS = 50
@@ -95,11 +95,6 @@ def all_plots(
         benchmark: {kind: [next(named) for _ in plots] for kind, plots in kinds.items()}
         for benchmark, kinds in made.items()
     }
-
-
-def save(report: Report, path: Path) -> None:
-    """Write the page. Raises FabricmarkError (2) when the place cannot be written."""
-    paths.write_atomically(path, html(report))
 
 
 def html(report: Report) -> str:

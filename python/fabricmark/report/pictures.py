@@ -25,14 +25,9 @@ def save_all(plots: Sequence[Plot], folder: Path) -> tuple[list[Path], int]:
     written = []
     for plot in plots[:MOST_PICTURES]:
         path = folder / f"{plot.slug}.png"
-        paths.write_atomically(path, png(plot))
+        paths.write_atomically(path, picture(plot, "png"))
         written.append(path)
     return written, max(0, len(plots) - MOST_PICTURES)
-
-
-def png(plot: Plot) -> bytes:
-    """The picture as the bytes of a PNG file."""
-    return picture(plot, "png")
 
 
 def picture(plot: Plot, kind: str) -> bytes:

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 # Okabe and Ito's palette, told apart with every common kind of colour blindness; without its yellow, which is
 # too pale for lines on white.
@@ -97,8 +98,8 @@ def slug(*parts: object) -> str:
     return "-".join(piece for piece in kept.split("-") if piece)[:80]
 
 
-def unique_slugs(plots: Sequence[Plot]) -> list[Plot]:
-    """The same plots, each with a name of its own."""
+def unique_slugs(plots: Sequence[Any]) -> list[Any]:
+    """The same plots or pictures, each with a name of its own."""
     seen: dict[str, int] = {}
     named = []
     for plot in plots:

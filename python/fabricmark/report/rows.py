@@ -1,9 +1,8 @@
 """Every metric of every run as a row: `report --csv` and `report --markdown`."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from pathlib import Path
+from collections.abc import Iterable, Iterator, Sequence
 
-from fabricmark.base import cells, paths
+from fabricmark.base import cells
 from fabricmark.base.terminal import NOTHING, number, percent
 from fabricmark.report import run_tables
 from fabricmark.results import Result
@@ -89,8 +88,3 @@ def _shown(heading: str, value: object) -> object:
         return value
     shares = {"error_bar": False, "error": True, "efficiency": False}
     return percent(value, signed=shares[heading]) if heading in shares else number(value)
-
-
-def save(loaded: Sequence[Result], file: Path, write: Callable[[Sequence[Result]], str]) -> None:
-    """Raises FabricmarkError (2) when it cannot be written."""
-    paths.write_atomically(file, write(loaded))

@@ -124,13 +124,8 @@ def predictions(result: Result, known: DeviceLimits | None) -> list[Prediction]:
         return []
 
 
-def row(measurement: Measurement, predicted: Sequence[Prediction]) -> Row:
-    """A measurement beside its prediction; only measured metrics are compared."""
-    return rows([measurement], predicted)[0]
-
-
 def rows(measurements: Sequence[Measurement], predicted: Sequence[Prediction]) -> list[Row]:
-    """Each measurement beside its prediction, where it has one."""
+    """Each measurement beside its prediction, where it has one; only measured metrics are compared."""
     known = {(entry.name, frozenset(entry.axes.items()), entry.unit): entry for entry in reversed(predicted)}
     return [
         _row(entry, known.get((entry.name, frozenset(entry.axes.items()), entry.unit)))

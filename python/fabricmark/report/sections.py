@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from fabricmark.report import svg, tables
 from fabricmark.report.groups import Group
 from fabricmark.report.plots import MOST_SERIES, Plot, Series
-from fabricmark.report.tables import text
+from fabricmark.report.svg import text
 
 MOST_OPEN_ROWS = 20
 MOST_OPEN_PLOTS = 6

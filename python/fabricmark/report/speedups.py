@@ -8,11 +8,12 @@ and no ranks that share a device.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from fabricmark.base.terminal import number
+from fabricmark.base.terminal import number, percent
 from fabricmark.report import families, tables
 from fabricmark.report.groups import Group, field_text
 from fabricmark.report.inputs import Scaling
 from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug
+from fabricmark.report.svg import text
 from fabricmark.results.scaling import Point, devices_used, judged
 
 FEWEST_RANKS = 2
@@ -207,7 +208,7 @@ def table(scaling: Scaling) -> str:
             values = [entry["best"][place], entry["median"][place], entry["speed_up"][place]]
             values += [entry[key][place] for key in NORMALISED]
             shown = [number(value) for value in values]
-            shown.insert(3, tables.percent(None if share is None else 100 * share))
+            shown.insert(3, percent(share))
             cells = [tables.cell(_operation(entry), "th", scope="row"), tables.cell(entry["mode"])]
             cells += [tables.cell(entry["kind"]), tables.cell(ranks, classes="n")]
             cells += [tables.cell(value, classes="n") for value in shown]
@@ -218,4 +219,4 @@ def table(scaling: Scaling) -> str:
     document = scaling.document
     caption = f"{document['benchmark']} on {document['device']}: scaling ({document['ranks_kind']} ranks)"
     body = tables.table(caption, headings, rows[: tables.MOST_ROWS], range(3, 13))
-    return f"<details><summary>{tables.text(caption)}: table</summary>{body}</details>"
+    return f"<details><summary>{text(caption)}: table</summary>{body}</details>"

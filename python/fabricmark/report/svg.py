@@ -22,9 +22,9 @@ LABEL, BAND = 15, 13  # heights of a row's label and of its bars
 MOST_LETTERS = 56
 
 
-@lru_cache(maxsize=1 << 14)
-def text(value: str) -> str:
-    """Text without markup."""
+@lru_cache(maxsize=1 << 16, typed=True)
+def text(value: object) -> str:
+    """A value as text: no markup, no control characters."""
     return escape(printable(value))
 
 
@@ -108,9 +108,8 @@ def upright(plot: Plot, colours: Mapping[str, int], width: float, height: float)
     named = plot.x_ticks or [(value, scales.text(value)) for value in x_scale.ticks()]
     axes = y_axis(y_scale, plot.unit, left, width - RIGHT)
     axes += x_axis(x_scale, named, TOP, height - BOTTOM, plot.x_label)
-    drawers: dict[str, Callable] = {"points": dots}
     return axes + "".join(
-        drawers.get(entry.style, line)(entry, style(entry, colours), x_scale, y_scale, plot)
+        (dots if entry.style == "points" else line)(entry, style(entry, colours), x_scale, y_scale, plot)
         for entry in sorted(plot.series, key=lambda entry: entry.style == "line")
     )
 

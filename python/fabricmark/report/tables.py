@@ -1,17 +1,15 @@
-"""The page's tables as HTML. Whatever comes from a file or a driver passes through `text`."""
+"""The page's tables as HTML. Whatever comes from a file or a driver passes through `svg.text`."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import lru_cache
-from html import escape
 from statistics import fmean
 
-from fabricmark.base.errors import printable
-from fabricmark.base.terminal import NOTHING, number
+from fabricmark.base.terminal import NOTHING, number, percent
 from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline, metric_text, run_text
 from fabricmark.report.plots import slug
+from fabricmark.report.svg import text
 from fabricmark.results import Result
 from fabricmark.results.inner import PERCENTILES
 from fabricmark.results.judgement import INVALID
@@ -24,12 +22,6 @@ MOST_ROWS_OF_ONE = 500  # benchmark
 # A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
 SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
 VERDICT_CLASSES = {"valid": "good", INVALID: "bad"}
-
-
-@lru_cache(maxsize=1 << 16, typed=True)
-def text(value: object) -> str:
-    """A value as text: no markup, no control characters."""
-    return escape(printable(value))
 
 
 def cell(value: object, kind: str = "td", classes: str = "", scope: str = "") -> str:
@@ -56,15 +48,6 @@ def table(caption: str, headings: Sequence[str], rows: Iterable[str], numeric: S
     )
 
 
-def percent(value: float | None) -> str:
-    return NOTHING if value is None else f"{value:.0f} %"
-
-
-def share(value: float | None) -> str:
-    """`12 %`."""
-    return percent(None if value is None else 100 * value)
-
-
 def signed(value: float | None) -> str:
     """An error: `+3 %`."""
     return NOTHING if value is None else f"{100 * value:+.0f} %"
@@ -74,7 +57,7 @@ def bar(share: float | None) -> str:
     """A share as a number over a bar, whose cell marks 100 %."""
     if share is None:
         return cell(NOTHING, classes="n")
-    return f'<td class="n bar" style="--w:{min(100 * share, 125):.0f}">{percent(100 * share)}</td>'
+    return f'<td class="n bar" style="--w:{min(100 * share, 125):.0f}">{percent(share)}</td>'
 
 
 def verdict_cell(verdict: str) -> str:
@@ -211,7 +194,7 @@ def summary_row(
     cells = [run_cell(group.label + runs)] if several else []
     cells += [cell(what, "th", scope="row"), cell(row.kind, classes=row.kind)]
     cells += [numbers((row.best, row.median, row.modelled))]
-    cells += [cell(share(row.error_bar), classes="n")] if with_bars else []
+    cells += [cell(percent(row.error_bar), classes="n")] if with_bars else []
     cells += [cell(signed(row.error), classes="n")]
     cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
     cells += [verdict_cell(group.verdict())]
