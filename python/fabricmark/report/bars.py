@@ -49,7 +49,6 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
             slug=slug(benchmark, "efficiency"),
             title=f"{benchmark}: efficiency against model and limit",
             x_label="measured best [% of model or limit]",
-            y_label="",
             series=[entry for entry in series if entry.x],
             rows=[entry[0] for entry in shown],
             left_out=left,

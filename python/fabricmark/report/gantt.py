@@ -5,7 +5,7 @@ Where operations of one replication overlap, each has a row of its own: that is 
 
 from collections.abc import Mapping, Sequence
 
-from fabricmark.report.groups import Group
+from fabricmark.report.groups import Group, firsts_with
 from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug
 from fabricmark.results import Result
 
@@ -17,17 +17,8 @@ JITTER = 0.05  # of the shorter of two events: so much of an overlap is none
 
 def plots(groups: Sequence[Group]) -> list[Plot]:
     """Timelines of the runs that have one, the first of each group."""
-    found = []
-    for group in groups:
-        with_events = [run for run in group.runs if run.document.get("timeline")]
-        found += [(group, with_events[0], len(with_events) - 1)] if with_events else []
-    drawn = []
-    for number, (group, run, more) in enumerate(found[:MOST_PLOTS]):
-        left = [f"{more} further runs with these settings have a timeline too."] if more else []
-        if number == MOST_PLOTS - 1 and len(found) > MOST_PLOTS:
-            left.append(f"The timelines of {len(found) - MOST_PLOTS} further groups are left out.")
-        drawn.append(timeline(group, run, left))
-    return drawn
+    found = firsts_with("timeline", groups, MOST_PLOTS, ("a timeline too", "timelines"))
+    return [timeline(group, run, left) for group, run, left in found]
 
 
 def timeline(group: Group, run: Result, left: list[str]) -> Plot:
@@ -67,7 +58,6 @@ def timeline(group: Group, run: Result, left: list[str]) -> Plot:
         slug=slug(group.benchmark, "timeline", group.label),
         title=f"{group.benchmark}: kernel timeline, {group.label}",
         x_label="time since the first kernel was queued [ms]",
-        y_label="",
         series=series,
         rows=[row_text(place, apart) for place in rows],
         overlaid=True,

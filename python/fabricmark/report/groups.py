@@ -4,7 +4,7 @@ import dataclasses
 import json
 import statistics
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -75,6 +75,23 @@ class Group:
         by_identity = {id(metric.measurement): metric for metric in self.metrics}
         chosen = families.condensed([metric.measurement for metric in self.metrics])
         return [(by_identity[id(measurement)], points) for measurement, points in chosen]
+
+
+def firsts_with(
+    key: str, groups: Sequence[Group], most: int, what: tuple[str, str]
+) -> Iterator[tuple[Group, Result, list[str]]]:
+    """(group, its first run whose result has something under `key`, in sentences what is left out), so many.
+
+    `what`: in words one of these things, and all of them.
+    """
+    having = [(group, [run for run in group.runs if run.document.get(key)]) for group in groups]
+    found = [(group, runs) for group, runs in having if runs]
+    for number, (group, runs) in enumerate(found[:most], 1):
+        more = len(runs) - 1
+        left = [f"{more} further runs with these settings have {what[0]}."] if more else []
+        if number == most and len(found) > most:
+            left.append(f"The {what[1]} of {len(found) - most} further groups are left out.")
+        yield group, runs[0], left
 
 
 def worst_verdict(counts: Counter[str]) -> str:

@@ -52,9 +52,9 @@ class Plot:
 
     slug: str
     title: str
-    x_label: str
-    y_label: str
-    series: Sequence[Series]
+    x_label: str = ""
+    y_label: str = ""
+    series: Sequence[Series] = ()
     log_x: bool = False
     log_y: bool = False
     x_ticks: Sequence[tuple[float, str]] = ()

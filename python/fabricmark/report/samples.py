@@ -119,7 +119,6 @@ def _plot(group: Group, key: tuple[str, str], series: Sequence[Series], left: st
     return Plot(
         slug=slug(group.benchmark, "samples", name, group.label),
         title=f"{group.benchmark}: all samples of {families.words(name)}, {group.label}",
-        x_label="",
         y_label=f"{families.words(name)} [{unit}]",
         series=series,
         left_out=left,

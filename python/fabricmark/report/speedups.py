@@ -6,7 +6,7 @@ and no ranks that share a device.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fabricmark.base.terminal import number, percent
 from fabricmark.report import families, tables
@@ -143,32 +143,16 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
         ups.append(Series("ideal", ideal, [count / ranks[0] for count in ideal], "dotted", None))
         shares.append(Series("ideal", ideal, [100] * len(ideal), "dotted", None))
     common = {"x_label": "ranks", "x_ticks": [(count, str(count)) for count in ranks], "left_out": left}
-    drawn = [
-        Plot(
-            slug=slug(head, "speed-up"),
-            title=f"{head} scaling, speed-up",
-            y_label=f"speed-up over {fewest}",
-            series=ups,
-            family=family,
-            part=part,
-            **common,
-        )
-    ]
-    if not ideal:
-        return drawn
-    return [
-        *drawn,
-        Plot(
-            slug=slug(head, "scaling-efficiency"),
-            title=f"{head} scaling, efficiency",
-            y_label="speed-up / ideal speed-up [%]",
-            series=shares,
-            unit="%",
-            family=family,
-            part=part,
-            **common,
-        ),
-    ]
+    common |= {"family": family, "part": part}
+    up = Plot(
+        slug(head, "speed-up"), f"{head} scaling, speed-up", y_label=f"speed-up over {fewest}", series=ups,
+        **common,
+    )  # fmt: skip
+    share = replace(
+        up, slug=slug(head, "scaling-efficiency"), title=f"{head} scaling, efficiency", series=shares,
+        y_label="speed-up / ideal speed-up [%]", unit="%",
+    )  # fmt: skip
+    return [up, share] if ideal else [up]
 
 
 def of_two(head: str, family: str, found: Sequence[Line], fewest: str, left: str) -> Plot:
@@ -188,7 +172,6 @@ def of_two(head: str, family: str, found: Sequence[Line], fewest: str, left: str
         slug=slug(head, "scaling-efficiency" if owned else "speed-up"),
         title=f"{head} scaling, {what} of {most} ranks",
         x_label=f"speed-up of {most} ranks over {fewest}{over}",
-        y_label="",
         series=[Series(what, bars, range(len(shown)), "bars", 0, hover)],
         rows=[line.name for line in shown],
         left_out=left,

@@ -4,12 +4,11 @@ Activities too close to be seen apart are drawn as one bar, as high as the part 
 what computes hangs from the top of a row, all else stands at its bottom.
 """
 
-import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark.report import scales
-from fabricmark.report.groups import Group
+from fabricmark.report.groups import Group, firsts_with
 from fabricmark.report.plots import Plot, slug
 from fabricmark.report.plots import Series as Bars
 from fabricmark.results import timeline
@@ -40,19 +39,11 @@ Lane = tuple[int, str]
 
 def plots(groups: Sequence[Group]) -> list[Plot]:
     """Those of the runs that have one, the first of each group."""
-    found = []
-    for group in groups:
-        runs = [run for run in group.runs if timeline.PROPERTY in run.document]
-        if runs:
-            found.append((group, runs[0], len(runs) - 1))
-    drawn = []
-    for number, (group, run, more) in enumerate(found[:MOST_PLOTS]):
-        left = [f"{more} further runs with these settings have one too."] if more else []
-        if number == MOST_PLOTS - 1 and len(found) > MOST_PLOTS:
-            left.append(f"The modelled timelines of {len(found) - MOST_PLOTS} further groups are left out.")
-        of_run = timeline.made(run.path, run.document[timeline.PROPERTY])
-        drawn.append(plot(of_run, group.benchmark, group.label, left))
-    return drawn
+    found = firsts_with(timeline.PROPERTY, groups, MOST_PLOTS, ("one too", "modelled timelines"))
+    return [
+        plot(timeline.made(run.path, run.document[timeline.PROPERTY]), group.benchmark, group.label, left)
+        for group, run, left in found
+    ]
 
 
 def of_file(found: Timeline) -> Plot:
@@ -77,7 +68,6 @@ def plot(found: Timeline, name: str, label: str, left: list[str]) -> Plot:
         slug=slug(name, "modelled-timeline", label),
         title=f"{name}: modelled timeline, {label}",
         x_label="modelled time",
-        y_label="",
         series=bars(shown, drawn_lanes),
         rows=[f"device {device}, {lane}" for device, lane in drawn_lanes],
         overlaid=True,
@@ -211,10 +201,8 @@ def most_waited(found: Timeline) -> list[str]:
 
 def spans_of(series: Iterable[Series]) -> dict[Lane, float]:
     """From the first to the last activity of each lane [s]."""
-    starts: dict[Lane, float] = {}
-    ends: dict[Lane, float] = {}
+    times: dict[Lane, list[float]] = {}
     for entry in series:
-        lane = (entry.device, entry.lane)
-        starts[lane] = min(starts.get(lane, math.inf), entry.activities[0].start)
-        ends[lane] = max(ends.get(lane, 0.0), entry.activities[-1].end)
-    return {lane: ends[lane] - starts[lane] for lane in ends}
+        lane = times.setdefault((entry.device, entry.lane), [])
+        lane += [entry.activities[0].start, entry.activities[-1].end]
+    return {lane: max(found) - min(found) for lane, found in times.items()}
