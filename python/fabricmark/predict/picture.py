@@ -32,7 +32,7 @@ def save_plot(cases: Sequence[Case], file: Path) -> None:
 
 def plot(cases: Sequence[Case]):
     """What `save_plot` draws. Raises FabricmarkError (2) where one value is not drawn."""
-    from fabricmark.report.plots import LOG_FROM_RATIO, Plot
+    from fabricmark.report.plots import Plot, wants_log
 
     first = cases[0].points[0]
     places = [_place(case, one, len(cases) > 1) for case in cases for one in case.points]
@@ -54,7 +54,7 @@ def plot(cases: Sequence[Case]):
     found = first.headline
     return Plot(
         "prediction", f"{about}: {metric(found)}", along, f"{metric(found)} [{found.unit}]", series,
-        _is_wide(across, LOG_FROM_RATIO), _is_wide(every, LOG_FROM_RATIO), ticks, left_out=left_out,
+        wants_log(across), wants_log(every), ticks, left_out=left_out,
     )  # fmt: skip
 
 
@@ -113,7 +113,3 @@ def _measured(cases: Sequence[Case], along: str, colour: int) -> list:
             x, y = [at for at, _ in found], [value for _, value in found]
             series.append(Series(name, x, y, "points", (colour + number) % MOST_SERIES))
     return series
-
-
-def _is_wide(values: Sequence[float], ratio: float) -> bool:
-    return min(values) > 0 and max(values) / min(values) >= ratio

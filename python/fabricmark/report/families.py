@@ -89,3 +89,8 @@ def words(name: str) -> str:
 def axes_text(axes: Mapping[str, object]) -> str:
     """All positions, for example `exchange, 64 KiB`."""
     return ", ".join(value_text(axis, value) for axis, value in axes.items())
+
+
+def metric_text(name: str, axes: Mapping[str, object]) -> str:
+    """`bandwidth, triad`."""
+    return ", ".join(filter(None, (words(name), axes_text(axes))))

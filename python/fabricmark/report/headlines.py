@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
-from fabricmark.report import families, run_tables
+from fabricmark.report import run_tables
 from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
 
 
@@ -76,10 +76,3 @@ def reason(entry: Headline) -> str | None:
     """Why a headline is better than its limit; None where it is not."""
     above = run_tables.reason_above(entry.group.known, [entry.metric.row])
     return None if above is None else f"{entry.benchmark}, {above}"
-
-
-def metric_text(metric: Metric) -> str:
-    """`bandwidth, triad`."""
-    entry = metric.measurement
-    where = families.axes_text(entry.axes)
-    return f"{families.words(entry.name)}, {where}" if where else families.words(entry.name)

@@ -86,9 +86,9 @@ class Plot:
         return " ".join(parts)
 
 
-def wants_log(values: Sequence[float], ratio: float = LOG_FROM_RATIO) -> bool:
+def wants_log(values: Sequence[float]) -> bool:
     """Whether values span so much that only a logarithmic axis shows all of them."""
-    return bool(values) and min(values) > 0 and max(values) / min(values) >= ratio
+    return bool(values) and min(values) > 0 and max(values) / min(values) >= LOG_FROM_RATIO
 
 
 def slug(*parts: object) -> str:

@@ -135,13 +135,8 @@ def rows(measurements: Sequence[Measurement], predicted: Sequence[Prediction]) -
 
 def _row(measurement: Measurement, match: Prediction | None) -> Row:
     words = " ".join(families.value_text(axis, value) for axis, value in measurement.axes.items())
-    plain = (
-        words or families.words(measurement.name),
-        measurement.kind,
-        measurement.unit,
-        measurement.best,
-        measurement.median,
-    )
+    name = words or families.words(measurement.name)
+    plain = (name, measurement.kind, measurement.unit, measurement.best, measurement.median)
     if measurement.kind != "measured" or match is None:
         return Row(*plain, None, None, None, NOTHING)
     efficiency = None
@@ -230,35 +225,36 @@ def designs(result: Result) -> list[str]:
 
 def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> list[Text]:
     """What the reader should know: the run's own notes, and why there is no model where there is none."""
-    lines = [Text(printable(f"note: {note}"), style="dim") for note in result.document["notes"]]
-    lines += [Text(printable(line), style="dim") for line in designs(result)]
-    has_model = models.find(result.benchmark) is not None
-    is_measured = has_model and any(entry.kind == "measured" for entry in rows)
-    if known is None and is_measured and result.device["class"] == "fpga" and not result.device["emulated"]:
-        lines.append(
-            Text("no model, as nothing says the bitstream: run with --bitstream-id FILE/NAME", style="dim")
-        )
-    elif known is None and is_measured and result.device["class"] in ("cpu", "gpu"):
-        lines.append(Text("no limits known for this device: run `fabricmark systems new`", style="dim"))
-    if known is not None and is_measured and known.fpga is not None:
+    said = [*(f"note: {note}" for note in result.document["notes"]), *designs(result)]
+    if models.find(result.benchmark) is not None and any(entry.kind == "measured" for entry in rows):
+        said += _of_model(result, known)
+    lines = [Text(printable(line), style="dim") for line in said]
+    faults = [] if known is None else known.faults
+    lines += [Text(f"warning: {fault}", style="yellow") for fault in faults]
+    reason = reason_above(known, rows)
+    return [*lines, Text(printable(reason), style="yellow")] if reason else lines
+
+
+def _of_model(result: Result, known: DeviceLimits | None) -> list[str]:
+    """What a measured run is modelled from, or why there is no model."""
+    kind, is_emulated = result.device["class"], result.device["emulated"]
+    if known is None and kind == "fpga" and not is_emulated:
+        return ["no model, as nothing says the bitstream: run with --bitstream-id FILE/NAME"]
+    if known is None and kind in ("cpu", "gpu"):
+        return ["no limits known for this device: run `fabricmark systems new`"]
+    if known is None:
+        return []
+    if known.fpga is not None:
         own = known.fpga.bitstream
         hertz = own.get("clock")
         clock = f" at {hertz / 1e6:.4g} MHz" if hertz else ""
-        text = f"modelled from systems/bitstreams: {own.name} for {own.board}{clock}"
-        lines.append(Text(printable(text), style="dim"))
-    elif known is not None and is_measured and known.system is None and not known.faults:
-        perfect = "modelled as if every kernel reached the limits: run `fabricmark systems new`"
-        lines.append(Text(perfect, style="dim"))
-    elif known is not None and is_measured and not known.has_kernel(result):
-        unknown = (
-            "no kernel like this was measured here, so that there are limits alone: "
-            "`fabricmark systems new --again` measures all"
-        )
-        lines.append(Text(unknown, style="dim"))
-    if known is not None:
-        lines += [Text(f"warning: {fault}", style="yellow") for fault in known.faults]
-    reason = reason_above(known, rows)
-    return [*lines, Text(printable(reason), style="yellow")] if reason else lines
+        return [f"modelled from systems/bitstreams: {own.name} for {own.board}{clock}"]
+    if known.system is None and not known.faults:
+        return ["modelled as if every kernel reached the limits: run `fabricmark systems new`"]
+    if not known.has_kernel(result):
+        limits = "no kernel like this was measured here, so that there are limits alone"
+        return [f"{limits}: `fabricmark systems new --again` measures all"]
+    return []
 
 
 def reason_above(known: DeviceLimits | None, rows: Sequence[Row]) -> str | None:
@@ -271,11 +267,8 @@ def reason_above(known: DeviceLimits | None, rows: Sequence[Row]) -> str | None:
     if not above:
         return None
     limits = None if known is None else known.board.limits
-    if limits is None:
-        why = (
-            "it follows from copies of large arrays: `fabricmark calibrate` measures memory, caches and links"
-        )
-    else:
+    why = "it follows from copies of large arrays: `fabricmark calibrate` measures memory, caches and links"
+    if limits is not None:
         times = f"{limits.passes} measurements, the last at {limits.created[:16]}Z"
         why = f"it is the best of {times}; the machine was faster during this run"
     return f"above the limit: {', '.join(above)}: {why}"
@@ -339,16 +332,12 @@ def full_name(measurement: Measurement) -> str:
 
 def energy(result: Result) -> list[Text]:
     """One line for each domain whose power was sampled."""
-    return [
-        Text(
-            printable(
-                f"power: {entry['domain']} ({entry['source']}): {entry['watts']:.4g} W, "
-                + (f"peak {entry['peak_watts']:.4g} W, " if "peak_watts" in entry else "")
-                + f"{entry['joules_per_repetition']:.4g} J a repetition"
-            )
-        )
-        for entry in result.document.get("energy", [])
-    ]
+    lines = []
+    for entry in result.document.get("energy", []):
+        peak = f"peak {entry['peak_watts']:.4g} W, " if "peak_watts" in entry else ""
+        watts = f"{entry['watts']:.4g} W, {peak}{entry['joules_per_repetition']:.4g} J a repetition"
+        lines.append(Text(printable(f"power: {entry['domain']} ({entry['source']}): {watts}")))
+    return lines
 
 
 def selection(loaded: Sequence[Result]) -> list[Result]:

@@ -112,9 +112,7 @@ def of_document(scaling: Scaling) -> list[Plot]:
 
 
 def _operation(entry: Mapping) -> str:
-    name = families.words(entry["name"])
-    what = families.axes_text(entry["axes"])
-    return f"{name}, {what}" if what else name
+    return families.metric_text(entry["name"], entry["axes"])
 
 
 def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:

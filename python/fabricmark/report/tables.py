@@ -7,7 +7,7 @@ from statistics import fmean
 from fabricmark.base.terminal import NOTHING, number, percent
 from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
-from fabricmark.report.headlines import Headline, metric_text, run_text
+from fabricmark.report.headlines import Headline, run_text
 from fabricmark.report.plots import slug
 from fabricmark.report.svg import text
 from fabricmark.results import Result
@@ -131,7 +131,7 @@ def headlines(found: Sequence[Headline]) -> str:
         link = f'<th scope="row"><a href="#{anchor(entry.benchmark)}">{text(entry.benchmark)}</a></th>'
         cells = [cell(entry.device)] if several else []
         cells += [run_cell(run_text(entry))]
-        cells += [cell(metric_text(entry.metric)), cell(row.kind, classes=row.kind)]
+        cells += [cell(_text(entry.metric)), cell(row.kind, classes=row.kind)]
         cells += [cell(number(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
         cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict)]
         rows.append(f"<tr>{link}{''.join(cells)}</tr>")
@@ -140,6 +140,10 @@ def headlines(found: Sequence[Headline]) -> str:
     caption = "The best of each benchmark " + ("and device" if several else f"on {devices[0]}")
     numeric = [headings.index(name) for name in ("best", "efficiency", "error")]
     return table(caption, headings, rows, numeric)
+
+
+def _text(metric: Metric) -> str:
+    return families.metric_text(metric.measurement.name, metric.measurement.axes)
 
 
 def run_cell(label: str) -> str:
@@ -168,7 +172,7 @@ def summary(groups: Sequence[Group]) -> str:
     caption = f"{groups[0].benchmark}: {len(groups)} groups of runs" if several else groups[0].name
     shown = table(caption, headings, rows[:MOST_ROWS_OF_ONE], numeric)
     derived = {
-        metric_text(metric): metric.measurement.derived
+        _text(metric): metric.measurement.derived
         for group in groups
         for metric in group.metrics
         if metric.measurement.derived
@@ -244,7 +248,7 @@ def all_metrics(group: Group) -> str:
     for metric in group.metrics[:MOST_ROWS]:
         entry, row = metric.measurement, metric.row
         shown = (row.best, row.median, entry.minimum, entry.maximum, row.modelled, row.limit)
-        cells = [cell(metric_text(metric), "th", scope="row"), cell(row.kind)]
+        cells = [cell(_text(metric), "th", scope="row"), cell(row.kind)]
         rows.append(f"<tr>{''.join(cells)}{numbers(shown)}{cell(row.unit)}{cell(row.bottleneck)}</tr>")
     headings = ["metric", "kind", "best", "median", "minimum", "maximum", "modelled", "limit", "unit"]
     return table(f"All metrics of {group.name}", [*headings, "bottleneck"], rows, range(2, 8))
@@ -256,7 +260,7 @@ def percentiles(group: Group) -> str:
     for metric in group.metrics:
         for entry in metric.of_runs:
             if entry.percentiles:
-                cells = [cell(metric_text(metric), "th", scope="row"), cell(entry.kind)]
+                cells = [cell(_text(metric), "th", scope="row"), cell(entry.kind)]
                 cells.append(numbers(entry.percentiles[name] for name in PERCENTILES))
                 rows.append(f"<tr>{''.join(cells)}{cell(entry.unit)}</tr>")
     headings = ["metric", "kind", *PERCENTILES, "unit"]
