@@ -156,9 +156,9 @@ def _earned(request: PredictionRequest, points: Sequence[Point], published: Publ
 
     shown = [of_prediction(point, point.headline) for point in points]
     first = next(iter(bars.values()), None)
-    if first is None or all(width is None for width in shown):
-        if first is None:
-            return unvalidated("no published value is of this metric")
+    if first is None:
+        return unvalidated("no published value is of this metric")
+    if all(width is None for width in shown):
         return _of_no_machine(request, points, first.reason)
     about = f"{request.benchmark}{transports.over(request.transport)}"
     line = (

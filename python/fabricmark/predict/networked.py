@@ -190,12 +190,11 @@ class Networked(ABC):
             for name, value in {**known, **overrides}.items()
         }
         self._replay_ahead(changes.values(), [(one.devices, one.axes)])
-        moved = {}
-        for name, changed in changes.items():
-            found = self._point(changed, one.devices, one.axes).headline.value
-            if found is not None and abs(found / usual - 1) >= view.LEAST_CHANGE:
-                moved[name] = found / usual - 1
-        return view.most_moving(moved, one.devices)
+        found = {
+            name: self._point(changed, one.devices, one.axes).headline.value
+            for name, changed in changes.items()
+        }
+        return view.most_moving(found, usual, one.devices)
 
     def _axis(self, sweep: options.Sweep) -> list:
         """The values of a sweep over sizes, or over a value of the system. Raises FabricmarkError (2)."""

@@ -165,9 +165,8 @@ def watch(
     model = models.find(benchmark)
     if model is None:
         return Reads()
-    with suppress(
-        models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError
-    ):  # whoever predicts says why
+    # Whoever predicts says why.
+    with suppress(models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError):
         models.predict(
             model, Watched(run, parameters), board.watched(seen), devices,
             network=None if network is None else network.watched(seen),
@@ -201,11 +200,8 @@ def meaning(name: str, kind: str = "") -> str | None:
 
     `kind`: of the network.
     """
-    if name in OF_KIND and kind not in OF_KIND[name]:
-        return ""
-    if name in SILENT:
-        return ""
-    return STATED.get(name)
+    is_of_other_kind = name in OF_KIND and kind not in OF_KIND[name]
+    return "" if is_of_other_kind or name in SILENT else STATED.get(name)
 
 
 def spread_over(points: Sequence) -> list:

@@ -188,16 +188,15 @@ def sensitivity(case: Case) -> str:
     usual = one.headline.value
     if not usual:
         return "sensitivity: none, as there is no value"
-    moved = {}
-    for name, value in values_of(case.request, one).items():
-        found = headline(case.request, one, {name: value * MORE})
-        if found is not None and abs(found / usual - 1) >= LEAST_CHANGE:
-            moved[name] = found / usual - 1
-    return most_moving(moved, one.devices)
+    known = values_of(case.request, one).items()
+    found = {name: headline(case.request, one, {name: value * MORE}) for name, value in known}
+    return most_moving(found, usual, one.devices)
 
 
-def most_moving(moved: Mapping[str, float], devices: int) -> str:
-    """The line of a sensitivity: by which share values of the system move a prediction, the largest first."""
+def most_moving(found: Mapping[str, float | None], usual: float, devices: int) -> str:
+    """The line of a sensitivity, the largest first. `found`: the prediction with more of each value."""
+    moved = {name: value / usual - 1 for name, value in found.items() if value is not None}
+    moved = {name: share for name, share in moved.items() if abs(share) >= LEAST_CHANGE}
     ordered = sorted(moved, key=lambda name: -abs(moved[name]))
     words = [f"{name} {percent(moved[name], digits=1, signed=True)}" for name in ordered[:SHOWN]]
     at = f"{devices} device{'s' if devices > 1 else ''}"
