@@ -325,8 +325,8 @@ def report_command(
     html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
-    csv: Annotated[Path | None, typer.Option(metavar="FILE|-", help="Every metric as a row of CSV.")] = None,
-    markdown: Annotated[Path | None, typer.Option(metavar="FILE|-", help="The same as Markdown.")] = None,
+    csv: Annotated[Path | None, choices.document("--csv", "Every metric as a row of CSV.")] = None,
+    markdown: Annotated[Path | None, choices.document("--markdown", "The same as Markdown.")] = None,
     reference: Annotated[
         Path | None,
         typer.Option(metavar="CSV", help="Curves at stations, which those of runs are drawn beside."),
@@ -454,12 +454,7 @@ def compare_command(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
 ) -> None:
     """Compare runs of two sides; exit code 1 when a metric got worse."""
-    settings = comparison.Settings(
-        threshold=arguments.share(threshold, "--threshold"),
-        statistic=arguments.statistic(statistic),
-        ignore=arguments.ignored(ignore),
-        seed=seed,
-    )
+    settings = arguments.settings(arguments.share(threshold, "--threshold"), statistic, ignore, seed)
     found = comparison.compare(*arguments.load_sides(words), settings)
     raise typer.Exit(compare_view.finish(found, json_file))
 
@@ -485,12 +480,7 @@ def ab_command(
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
 ) -> None:
     """Run two commands in turns and compare them pair by pair; exit code 1 when a metric got worse."""
-    settings = comparison.Settings(
-        threshold=arguments.share(min_effect, "--min-effect"),
-        statistic=arguments.statistic(statistic),
-        ignore=arguments.ignored(ignore),
-        seed=seed,
-    )
+    settings = arguments.settings(arguments.share(min_effect, "--min-effect"), statistic, ignore, seed)
     planned = ab.plan(
         (command_a, command_b), ab.looks(pairs, until_clear, max_pairs), metric or [], output, runtime
     )

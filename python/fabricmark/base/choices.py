@@ -29,6 +29,11 @@ def one_of(names: Sequence[str], meaning: str, *flags: str, or_more: str = "") -
     return typer.Option(*flags, metavar=f"[{shown}]", autocompletion=completed(lambda: names), help=meaning)
 
 
+def document(flag: str, meaning: str) -> Any:
+    """An option that is a file to be written, or standard output."""
+    return typer.Option(flag, metavar="FILE|-", help=meaning)
+
+
 def runtime(meaning: str, *, every: bool = False) -> Any:
     """--runtime; `every`: also all of them."""
     return one_of([*runtimes.names(), *(["all"] if every else [])], meaning)

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.compare import resampling
+from fabricmark.compare.comparison import Settings
 from fabricmark.results import Result, logs
 
 USE = "write `fabricmark compare --base A... --new B...` or `fabricmark compare FOLDER_A FOLDER_B`"
@@ -60,11 +61,12 @@ def share(text: str, option: str) -> float:
     return value
 
 
-def statistic(text: str) -> str:
-    """A way to sum up a run. Raises FabricmarkError (2)."""
-    if text not in resampling.LEVELS:
-        raise FabricmarkError(f"there is no statistic {text!r}", f"use one of {', '.join(resampling.LEVELS)}")
-    return text
+def settings(threshold: float, statistic: str, ignore: str, seed: int) -> Settings:
+    """`statistic`: a way to sum up a run; `ignore`: as `ignored` has it. Raises FabricmarkError (2)."""
+    if statistic not in resampling.LEVELS:
+        known = ", ".join(resampling.LEVELS)
+        raise FabricmarkError(f"there is no statistic {statistic!r}", f"use one of {known}")
+    return Settings(threshold, statistic, ignored(ignore), seed=seed)
 
 
 def ignored(text: str) -> list[str]:

@@ -65,7 +65,7 @@ def explore(
     confirmed: Annotated[bool, typer.Option("--confirm", help=HELP["confirm"])] = False,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE|-", help="Write all of the Pareto set as JSON.")
+        Path | None, choices.document("--json", "Write all of the Pareto set as JSON.")
     ] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help=HELP["plot"])] = None,
 ) -> None:

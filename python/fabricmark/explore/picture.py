@@ -8,7 +8,6 @@ from fabricmark.explore.designs import Answer as DesignAnswer
 from fabricmark.explore.stencils import Answer, Found
 
 SHARE_FILE = "-efficiency"  # between the name and the ending of the second picture
-LOG_FROM = 20.0  # times the least value
 MOST_LINES = 7
 
 
@@ -69,7 +68,7 @@ def _series(lines: Mapping[str, Mapping[int, float]]) -> list:
 
 
 def _plot(answer: Answer, title: str, label: str, value: Callable[[Found], float]):
-    from fabricmark.report.plots import Plot, Series
+    from fabricmark.report.plots import Plot, Series, wants_log
 
     lines = _lines(answer.found)
     series = []
@@ -80,9 +79,8 @@ def _plot(answer: Answer, title: str, label: str, value: Callable[[Found], float
     high = [at for one in series for at in one.y]
     left_out = "" if len(lines) <= MOST_LINES else f"{len(lines) - MOST_LINES} more kinds are not drawn."
     return Plot(
-        "exploration", title, "boards", label, series, max(across) >= LOG_FROM * min(across),
-        min(high) > 0 and max(high) >= LOG_FROM * min(high), left_out=left_out,
-    )  # fmt: skip
+        "exploration", title, "boards", label, series, wants_log(across), wants_log(high), left_out=left_out
+    )
 
 
 def _lines(found: Sequence[Found]) -> list[tuple[str, list[Found]]]:

@@ -7,8 +7,6 @@ from functools import cache
 from pathlib import Path
 from typing import Annotated
 
-import typer
-
 from fabricmark.base import choices, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build.command import Settings, settings
@@ -33,7 +31,7 @@ def inspect(
         str | None, choices.one_of(list(chips.VENDORS), "Whose tool (default: the board's, else both).")
     ] = None,
     json_file: Annotated[
-        Path | None, typer.Option("--json", metavar="FILE|-", help="Write it as JSON; -: instead of tables.")
+        Path | None, choices.document("--json", "Write it as JSON; -: instead of tables.")
     ] = None,
 ) -> None:
     """Estimate what a base kernel becomes on an FPGA: cycles between iterations, operations, DSPs, memory."""

@@ -56,8 +56,7 @@ def network_command(
         raise FabricmarkError(
             "no launcher", "write after ` -- ` what starts two ranks, up to the program: mpirun -n 2"
         )
-    if not files.ID.fullmatch(name):
-        raise FabricmarkError(f"{name!r} is no name of a system", "use letters, digits, '_', '-' and '.'")
+    files.check_name(name)
     target = output or systems.user_folder() / f"{name}.toml"
     found = fitted([measure(launcher, largest) for _ in range(passes)])
     tests = [one for one in (measure_test(launcher) for _ in range(passes)) if one]
@@ -136,23 +135,20 @@ def fitted(passes: Sequence[Mapping[str, Mapping[int, float]]]) -> dict[str, flo
 
     Raises FabricmarkError (3) for times that make no line.
     """
+    import numpy
+
     alone, many = (
         {size: median(one[name][size] for one in passes) for size in passes[0][name]} for name in METRIC
     )
     # Least squares of (latency + size * slope) / time - 1.
-    a = sum(1 / time**2 for time in alone.values())
-    b = sum(size / time**2 for size, time in alone.items())
-    c = sum(size**2 / time**2 for size, time in alone.items())
-    d = sum(1 / time for time in alone.values())
-    e = sum(size / time for size, time in alone.items())
-    whole = a * c - b * b
-    latency, slope = (d * c - b * e) / whole, (a * e - b * d) / whole
-    least = min(alone.values())
+    shares = [(1 / time, size / time) for size, time in alone.items()]
+    latency, slope = map(float, numpy.linalg.lstsq(shares, numpy.ones(len(shares)))[0])
     if slope <= 0 or latency <= 0:
         raise FabricmarkError(
             "times do not grow with the bytes",
             "measure while nothing else runs, or more --passes",
             ENVIRONMENT,
         )
-    start = min(median(time for size, time in many.items() if size <= SMALL), latency / 2, least)
+    issued = median(time for size, time in many.items() if size <= SMALL)
+    start = min(issued, latency / 2, *alone.values())
     return {"latency": latency - start, "start_latency": start, "links.bandwidth": 1 / slope}

@@ -39,8 +39,7 @@ def new_command(
     """Measure this machine: its limits, what each kernel reaches of them, messages between ranks."""
     host = printable(socket.gethostname())
     chosen = name or re.sub(r"[^A-Za-z0-9_.-]+", "-", host).strip("-._") or "this-machine"
-    if not files.ID.fullmatch(chosen):
-        raise FabricmarkError(f"{chosen!r} is no name of a system", "use letters, digits, '_', '-' and '.'")
+    files.check_name(chosen)
     target = output or systems.user_folder() / f"{chosen}.toml"
     kept = others(target)
     started = time.monotonic()

@@ -139,9 +139,7 @@ def predict(
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     next_run: Annotated[int | None, typer.Option("--next-run", min=1, max=50, help=HELP["next_run"])] = None,
     budget: Annotated[str | None, typer.Option(help=HELP["budget"])] = None,
-    csv_file: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every prediction.")
-    ] = None,
+    csv_file: Annotated[Path | None, choices.document("--csv", "Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:
     """Predict a benchmark or a collective operation on a described system: metric, limit, time by phase."""

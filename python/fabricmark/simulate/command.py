@@ -79,9 +79,7 @@ def simulate(
     compute_scale: Annotated[str | None, typer.Option(metavar="X,...", help=HELP["compute_scale"])] = None,
     other: Annotated[Path | None, typer.Option("--with", metavar="FILE.trace", help=HELP["other"])] = None,
     sizes: Annotated[str | None, typer.Option(metavar="N,M,WANTED", help=HELP["sizes"])] = None,
-    csv_file: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every time.")
-    ] = None,
+    csv_file: Annotated[Path | None, choices.document("--csv", "Write every time.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", help="Draw loads, or time: FILE.png or FILE.svg.")
     ] = None,

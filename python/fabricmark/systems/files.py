@@ -123,6 +123,12 @@ def find(kind: str, name: str, near: Path | None = None) -> Path:
     raise KeyError(f"use one of {', '.join(listed(kind, near)) or 'those that you write first'}")
 
 
+def check_name(name: str) -> None:
+    """Raises FabricmarkError (2) for what is no name of a system."""
+    if not ID.fullmatch(name):
+        raise FabricmarkError(f"{name!r} is no name of a system", "use letters, digits, '_', '-' and '.'")
+
+
 def place(path: Path) -> str:
     """File as it is named in values: with its folder, where that is one of a kind."""
     return f"{path.parent.name}/{path.name}" if path.parent.name in FOLDERS.values() else path.name

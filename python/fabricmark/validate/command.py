@@ -39,9 +39,7 @@ def validate(
     data: Annotated[Path | None, typer.Option(help="CSV with the columns of data/published.")] = None,
     profile: Annotated[str, choices.one_of(systems.PROFILES, "Which values of the systems.")] = "fitted",
     by: Annotated[str, typer.Option(help=f"Columns to group by: {', '.join(distribution.GROUPS)}.")] = BY,
-    csv_file: Annotated[
-        Path | None, typer.Option("--csv", metavar="FILE|-", help="Write every row and its prediction.")
-    ] = None,
+    csv_file: Annotated[Path | None, choices.document("--csv", "Write every row and its prediction.")] = None,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=calibrated.HELP)] = None,
     splits: Annotated[bool, typer.Option("--splits", help=SPLITS)] = False,
     fitted: Annotated[
