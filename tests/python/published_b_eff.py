@@ -1,9 +1,13 @@
-"""Published curves of b_eff, from data/published: bandwidths are sums over all devices, both directions."""
+"""Published curves of b_eff, from data/published: bandwidths are sums over all devices, both directions; and
+the equations that they are printed with."""
 
 from dataclasses import dataclass
 from functools import lru_cache
 
 import numpy as np
+from fabricmark.models import _network
+from fabricmark.models._host_path import DIRECTIONS
+from fabricmark.models.machine import Network
 from fabricmark.results import published
 from fabricmark.results.published import PublishedValue
 
@@ -44,3 +48,30 @@ def _curve(run: list[PublishedValue]) -> Published:
         rates=np.array(list(points.values())),
         effective=next(row.value for row in run if row.metric == "b_eff"),
     )
+
+
+def exchange_bytes_per_second(message_bytes, write_seconds, message_seconds, read_seconds):
+    """Bandwidth b_L over the host, both directions: read, send and write (Meyer 2024, eq. 4.2)."""
+    return DIRECTIONS * np.asarray(message_bytes) / (write_seconds + message_seconds + read_seconds)
+
+
+def circuit_seconds(message_bytes, network: Network, messages=1, channels=2):
+    """Time of messages one after the other over direct channels [s] (Meyer 2024, eq. 4.3).
+
+    `channels`: c'_n = 2, those that a pair of kernels uses; their latency, width and clock are the network's.
+    """
+    return messages * _network.link_seconds(message_bytes, network, channels)
+
+
+def circuit_bytes_per_second(message_bytes, network: Network):
+    """Bandwidth b_L over direct channels (Meyer 2024, eq. 4.4).
+
+    The text calls it that of one pair of kernels; the published values of a board with two pairs, which use
+    all four channels, are those of this equation as it stands.
+    """
+    return DIRECTIONS * np.asarray(message_bytes) / circuit_seconds(message_bytes, network)
+
+
+def peak_bytes_per_second(network_bytes_per_second, link_bytes_per_second):
+    """Bandwidth b_max of long messages over the host, without latencies (Meyer 2024, eq. 4.7)."""
+    return DIRECTIONS / (1 / network_bytes_per_second + 2 / link_bytes_per_second)

@@ -7,7 +7,7 @@ import pytest
 from fabricmark import systems
 from fabricmark.models import b_eff
 from fabricmark.models._fit import fit_latency_bandwidth
-from published_b_eff import curves
+from published_b_eff import circuit_bytes_per_second, curves, peak_bytes_per_second
 
 
 def found(predictions, name="bandwidth", operation="exchange", size=2**20):
@@ -20,13 +20,13 @@ def test_published_direct_channels(devices):
     """Long messages within 7 %, the effective bandwidth within 10 %: the real latency is above 520 ns."""
     (published,) = [one for one in curves("channels") if one.devices == devices]
     channels = systems.load("noctua1", "published").networks["channels"]
-    rates = devices * b_eff.circuit_bytes_per_second(np.array(published.sizes), channels)
+    rates = devices * circuit_bytes_per_second(np.array(published.sizes), channels)
     long = np.array(published.sizes) >= 2**16
     assert np.max(np.abs(rates / published.rates - 1)[long]) < 0.07
     assert b_eff.effective_bytes_per_second(rates) == pytest.approx(published.effective, rel=0.10)
     assert np.max(np.abs(rates / published.rates - 1)[~long]) > 0.25  # the error of the printed 520 ns
     fitted = systems.load("noctua1").networks["channels"]
-    rates = devices * b_eff.circuit_bytes_per_second(np.array(published.sizes), fitted)
+    rates = devices * circuit_bytes_per_second(np.array(published.sizes), fitted)
     assert np.max(np.abs(rates / published.rates - 1)) < 0.06
     assert b_eff.effective_bytes_per_second(rates) == pytest.approx(published.effective, rel=0.03)
 
@@ -93,7 +93,7 @@ def test_published_effective_bandwidth_is_the_mean_of_its_curve():
 
 def test_published_curves_over_the_host_stay_below_the_peak():
     for one in curves("host"):
-        peak = one.devices * b_eff.peak_bytes_per_second(12.5e9, 8e9)
+        peak = one.devices * peak_bytes_per_second(12.5e9, 8e9)
         assert max(one.rates) < peak
         seconds = 2 * one.devices * np.array(one.sizes) / one.rates
         fit = fit_latency_bandwidth(one.sizes, seconds)

@@ -16,7 +16,6 @@ from fabricmark.results import figures, published
 
 FORMAT = "fabricmark-exploration/1"
 MODELLED = "modelled"
-OPTIONS = {"boards": "devices"}
 
 
 def show(answer: Answer, budget: Budget, top: int) -> None:

@@ -11,7 +11,6 @@ from fabricmark.base.schema import first_fault
 SCHEMA = "fabricmark-timeline/1"
 ENDING = ".timeline.json"  # of a timeline that lies beside results
 PROPERTY = "modelled_timeline"  # of result files
-RELATIVE_TOLERANCE = 1e-9
 
 
 class Activity(NamedTuple):

@@ -8,7 +8,6 @@ from tree_sitter import Language, Node, Parser
 
 Path = tuple[str | int, ...]
 LANGUAGE = Language(tree_sitter_toml.language())
-KEYS = ("bare_key", "quoted_key", "dotted_key")
 
 
 def of_keys(text: str) -> dict[Path, int]:

@@ -75,41 +75,6 @@ def effective_bytes_per_second(rates):
     return np.mean(rates if rates.ndim == 1 else rates.max(axis=1))
 
 
-def exchange_bytes_per_second(message_bytes, write_seconds, message_seconds, read_seconds):
-    """Bandwidth b_L over the host, both directions: read, send and write (Meyer 2024, eq. 4.2)."""
-    return DIRECTIONS * np.asarray(message_bytes) / (write_seconds + message_seconds + read_seconds)
-
-
-def circuit_seconds(message_bytes, network: Network, messages=1, channels=2):
-    """Time of messages one after the other over direct channels [s] (Meyer 2024, eq. 4.3).
-
-    `channels`: c'_n = 2, those that a pair of kernels uses; their latency, width and clock are the network's.
-    """
-    return messages * _network.link_seconds(message_bytes, network, channels)
-
-
-def circuit_bytes_per_second(message_bytes, network: Network):
-    """Bandwidth b_L over direct channels (Meyer 2024, eq. 4.4).
-
-    The text calls it that of one pair of kernels; the published values of a board with two pairs, which use
-    all four channels, are those of this equation as it stands.
-    """
-    return DIRECTIONS * np.asarray(message_bytes) / circuit_seconds(message_bytes, network)
-
-
-def peak_bytes_per_second(network_bytes_per_second, link_bytes_per_second):
-    """Bandwidth b_max of long messages over the host, without latencies (Meyer 2024, eq. 4.7)."""
-    return DIRECTIONS / (1 / network_bytes_per_second + 2 / link_bytes_per_second)
-
-
-def sub_steps_seconds(kernel, read, message, write, kernel_after):
-    """From the start of the producing kernel to the end of the consuming one [s]: the sum of five steps.
-
-    Source: Meyer 2024, section 5.1.2 and Fig. 5.2.
-    """
-    return kernel + read + message + write + kernel_after
-
-
 def chunked_seconds(chunk_steps: Sequence, chunks):
     """Time of a message in chunks whose steps overlap [s]: all steps of one, then the slowest of the rest."""
     slowest = np.max(np.broadcast_arrays(*chunk_steps), axis=0)
@@ -152,7 +117,7 @@ def over_host(
     if found is None:
         return None
     whole, source = found
-    total = DIRECTIONS * sizes / exchange_bytes_per_second(sizes, whole[2], whole[1], whole[0])
+    total = whole[2] + whole[1] + whole[0]  # eq. 4.2
     chunk = parameters.get("chunk_bytes", 0)
     longest = np.argmax(np.stack(whole), axis=0)
     is_long = (sizes > chunk) & (np.asarray(chunk) > 0)
@@ -261,7 +226,7 @@ def described(sizes, parameters: Mapping, board: Board, network: Network) -> tup
         words = ["latency" if 2 * waiting > seconds else carrier for seconds in steps[0]]
         explanation = "the hosts' measured curve" if network.kind == HOST else "eq. 4.3 and 4.4"
         return Modelled(steps[0], words, explanation), [{"message": float(time)} for time in steps[0]]
-    total = DIRECTIONS * sizes / exchange_bytes_per_second(sizes, steps[2], steps[1], steps[0])
+    total = steps[2] + steps[1] + steps[0]
     words = [WORDS[STEPS[step]] for step in np.argmax(np.stack(steps), axis=0)]
     phases = [dict(zip(STEPS, map(float, parts), strict=True)) for parts in zip(*steps, strict=True)]
     chunk = parameters.get("chunk_bytes", 0)
