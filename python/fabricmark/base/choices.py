@@ -23,10 +23,9 @@ def completed(names: Names) -> Callable[[str], list[str]]:
     return complete
 
 
-def one_of(names: Sequence[str], meaning: str, *flags: str, or_more: str = "") -> Any:
-    """An option with a fixed set of values; `or_more`: what else it takes, as its help shows it."""
-    shown = "|".join([*names, *([or_more] if or_more else [])])
-    return typer.Option(*flags, metavar=f"[{shown}]", autocompletion=completed(lambda: names), help=meaning)
+def one_of(names: Sequence[str], meaning: str) -> Any:
+    """An option with a fixed set of values."""
+    return typer.Option(metavar=f"[{'|'.join(names)}]", autocompletion=completed(lambda: names), help=meaning)
 
 
 def document(flag: str, meaning: str) -> Any:

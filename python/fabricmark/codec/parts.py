@@ -2,6 +2,7 @@
 
 import io
 import json
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -93,7 +94,7 @@ def of_npy(name: str, content: bytes, wanted: Wanted) -> Layout:
         raise FabricmarkError(f"{name} is a damaged .npy file: {error}", "write it again") from error
     in_memory = shape[::-1] if by_columns else shape
     begin = file.tell()
-    return Layout("npy", [_array("", dtype, in_memory, begin, len(content) - begin, name, wanted)])
+    return Layout("npy", [_array(dtype, in_memory, begin, len(content) - begin, name, wanted)])
 
 
 def _of_raw(name: str, content: bytes, wanted: Wanted) -> Layout:
@@ -101,11 +102,11 @@ def _of_raw(name: str, content: bytes, wanted: Wanted) -> Layout:
 
     dtype = numpy.dtype("<" + TYPES[wanted.type or ""])
     count = len(content) // dtype.itemsize
-    return Layout("raw", [_array("", dtype, (count,), 0, len(content), name, wanted)])
+    return Layout("raw", [_array(dtype, (count,), 0, len(content), name, wanted)])
 
 
 def _array(
-    name: str, dtype: "numpy.dtype", shape: tuple[int, ...], begin: int, most: int, file: str, wanted: Wanted
+    dtype: "numpy.dtype", shape: tuple[int, ...], begin: int, most: int, file: str, wanted: Wanted
 ) -> Array:
     """One that is all there is from `begin` on."""
     channels, columns = _cells(shape)
@@ -113,16 +114,14 @@ def _array(
         channels, columns = wanted.channels, 0
     if wanted.columns is not None:
         columns = wanted.columns
-    count = 1
-    for length in shape:
-        count *= length
+    count = math.prod(shape)
     size = count * dtype.itemsize
     if size > most:
         raise FabricmarkError(f"{file} is cut: it has {most} of {size} bytes", "write it again")
     if count % channels != 0:
         cause = f"{file} has {count} numbers, which are no cells of {channels}"
         raise FabricmarkError(cause, "give other --channels")
-    return Array(name, dtype, shape, [begin], size, channels, columns)
+    return Array("", dtype, shape, [begin], size, channels, columns)
 
 
 def _cells(shape: tuple[int, ...]) -> tuple[int, int]:

@@ -6,7 +6,7 @@ a second time.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from math import inf
 from typing import Any
@@ -36,10 +36,6 @@ class Problem:
     def row_cells(self, orientation: str) -> int:
         """Cells of a row, along which the grid streams."""
         return self.columns if orientation == ALONG_X else self.rows
-
-    @property
-    def turned(self) -> "Problem":
-        return replace(self, columns=self.rows, rows=self.columns)
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,5 @@
 """Why the next larger design is no better: it does not fit, waits for something, or takes more boards."""
 
-from dataclasses import dataclass
-
 from fabricmark.base.terminal import percent
 from fabricmark.explore.cascades import AXES, Exploration
 from fabricmark.predict.feasible import NAMES
@@ -9,43 +7,31 @@ from fabricmark.predict.feasible import NAMES
 GROWTH = {"cascaded": "m", "pipelines": "n", "boards": "M"}
 
 
-@dataclass(frozen=True)
-class Step:
-    """The next value of an axis. `gain`: share of the time that it saves; None where it does not fit."""
-
-    axis: str
-    value: object
-    gain: float | None
-    reason: str
-
-    def __str__(self) -> str:
-        return f"{GROWTH[self.axis]} {self.value}: {self.reason}"
-
-
-def steps(found: Exploration, place: tuple[int, ...]) -> list[Step]:
-    """Of a design, one for each axis along which it could grow."""
+def steps(found: Exploration, place: tuple[int, ...]) -> list[str]:
+    """Of a design, the next value of each axis along which it could grow, and what it brings."""
     made = []
-    for axis in GROWTH:
+    for axis, letter in GROWTH.items():
         at = AXES.index(axis)
         values = found.space.values[at]
         if place[at] + 1 < len(values):
-            made.append(_step(found, place, axis, (*place[:at], place[at] + 1, *place[at + 1 :])))
+            larger = (*place[:at], place[at] + 1, *place[at + 1 :])
+            made.append(f"{letter} {values[larger[at]]}: {_reason(found, place, axis, larger)}")
     return made
 
 
-def _step(found: Exploration, place: tuple[int, ...], axis: str, larger: tuple[int, ...]) -> Step:
-    value = found.space.values[AXES.index(axis)][larger[AXES.index(axis)]]
-    if not found.fits[larger]:
-        if axis == "pipelines" and (fewer := _with_fewer_stages(found, larger)):
-            gain = 1 - float(found.seconds[fewer] / found.seconds[place])
-            stages = found.space.cascaded[fewer[AXES.index("cascaded")]]
-            words = f"with m {stages} {percent(-gain, signed=True)} time, {lost_to(found, fewer)}"
-            return Step(axis, value, gain, words)
-        return Step(
-            axis, value, None, ", ".join(_refusal(found, name, larger) for name in found.why_not(larger))
-        )
-    gain = 1 - float(found.seconds[larger] / found.seconds[place])
-    return Step(axis, value, gain, f"{percent(-gain, signed=True)} time, {lost_to(found, larger)}")
+def _reason(found: Exploration, place: tuple[int, ...], axis: str, larger: tuple[int, ...]) -> str:
+    if found.fits[larger]:
+        return _change(found, place, larger)
+    if axis == "pipelines" and (fewer := _with_fewer_stages(found, larger)):
+        stages = found.space.cascaded[fewer[AXES.index("cascaded")]]
+        return f"with m {stages} {_change(found, place, fewer)}"
+    return ", ".join(_refusal(found, name, larger) for name in found.why_not(larger))
+
+
+def _change(found: Exploration, place: tuple[int, ...], other: tuple[int, ...]) -> str:
+    """Of the time, and what costs most of it then."""
+    gain = 1 - float(found.seconds[other] / found.seconds[place])
+    return f"{percent(-gain, signed=True)} time, {lost_to(found, other)}"
 
 
 def _with_fewer_stages(found: Exploration, place: tuple[int, ...]) -> tuple[int, ...] | None:

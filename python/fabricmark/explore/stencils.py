@@ -59,7 +59,7 @@ class Found:
     joules: float | None
     cost: float | None
     uses: Mapping[str, float]
-    next: Sequence[reasons.Step]
+    next: Sequence[str]
 
     @property
     def fullest(self) -> str:

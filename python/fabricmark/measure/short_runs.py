@@ -82,9 +82,8 @@ def plan(model: ModuleType, kernel: Kernel, device: Mapping, variant: str) -> li
 
 @dataclass(frozen=True)
 class ShortRuns:
-    """Short runs of one benchmark's variant: its model, its job and (options, ranks) of each run."""
+    """Short runs of one benchmark's variant: its job and (options, ranks) of each run."""
 
-    model: ModuleType
     job: Job
     variant: str
     runs: Sequence[tuple[dict, int]]
@@ -152,7 +151,7 @@ def _planned(
             for variant in known[name]:
                 job = Job(name, runtime, device, 1, None, place, ("--variant", variant))
                 runs = plan(model, kernel, device, variant)
-                found.append(ShortRuns(model, job, variant, runs, **repeating))
+                found.append(ShortRuns(job, variant, runs, **repeating))
         except KeyError as error:
             say(f"left out: {name}: its kernel.toml has no parameter {error}")
     return found

@@ -107,7 +107,6 @@ class Closed:
     """A call with its algorithm, and its `seconds` in closed form; None without one."""
 
     call: Call
-    wire: Wire
     seconds: float | None
 
 
@@ -127,7 +126,7 @@ def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Clos
             seconds = _over_circuits(one, wire, ranks, float(hop_seconds(network)))
         else:
             seconds = closed_form.seconds(one.operation, one.algorithm, wire, ranks, one.sent)
-        found.append(Closed(one, wire, seconds))
+        found.append(Closed(one, seconds))
     return found
 
 

@@ -11,13 +11,12 @@ from fabricmark.results import Result
 
 MOST_EVENTS = 1500
 MOST_ROWS = 64
-MOST_PLOTS = 6  # a benchmark
 JITTER = 0.05  # of the shorter of two events: so much of an overlap is none
 
 
 def plots(groups: Sequence[Group]) -> list[Plot]:
     """Timelines of the runs that have one, the first of each group."""
-    found = firsts_with("timeline", groups, MOST_PLOTS, ("a timeline too", "timelines"))
+    found = firsts_with("timeline", groups, ("a timeline too", "timelines"))
     return [timeline(group, run, left) for group, run, left in found]
 
 

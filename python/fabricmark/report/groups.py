@@ -15,6 +15,7 @@ from fabricmark.results.judgement import INVALID
 from fabricmark.systems.device_limits import DeviceLimits, Devices
 
 PLAIN = ("kernel", "device", "platform", "host", "launch", "log")  # fields that speak for themselves
+MOST_TIMELINES = 6  # a benchmark
 VERDICTS_FROM_WORST = (INVALID, "incomplete", "not checked", "valid")
 
 
@@ -78,19 +79,19 @@ class Group:
 
 
 def firsts_with(
-    key: str, groups: Sequence[Group], most: int, what: tuple[str, str]
+    key: str, groups: Sequence[Group], what: tuple[str, str]
 ) -> Iterator[tuple[Group, Result, list[str]]]:
-    """(group, its first run whose result has something under `key`, in sentences what is left out), so many.
+    """(group, its first run whose result has something under `key`, in sentences what is left out), a few.
 
     `what`: in words one of these things, and all of them.
     """
     having = [(group, [run for run in group.runs if run.document.get(key)]) for group in groups]
     found = [(group, runs) for group, runs in having if runs]
-    for number, (group, runs) in enumerate(found[:most], 1):
+    for number, (group, runs) in enumerate(found[:MOST_TIMELINES], 1):
         more = len(runs) - 1
         left = [f"{more} further runs with these settings have {what[0]}."] if more else []
-        if number == most and len(found) > most:
-            left.append(f"The {what[1]} of {len(found) - most} further groups are left out.")
+        if number == MOST_TIMELINES and len(found) > MOST_TIMELINES:
+            left.append(f"The {what[1]} of {len(found) - MOST_TIMELINES} further groups are left out.")
         yield group, runs[0], left
 
 

@@ -16,7 +16,6 @@ from fabricmark.results.timeline import Activity, Series, Timeline
 
 MOST_BARS = 1500
 MOST_LANES = 100
-MOST_PLOTS = 6  # a benchmark
 MOST_SAID = 3  # of those who waited
 FINEST = 4000  # parts of the axis that can be told apart
 LEAST_HEIGHT = 0.12  # of a row, that it can be seen and pointed at
@@ -39,7 +38,7 @@ Lane = tuple[int, str]
 
 def plots(groups: Sequence[Group]) -> list[Plot]:
     """Those of the runs that have one, the first of each group."""
-    found = firsts_with(timeline.PROPERTY, groups, MOST_PLOTS, ("one too", "modelled timelines"))
+    found = firsts_with(timeline.PROPERTY, groups, ("one too", "modelled timelines"))
     return [
         plot(timeline.made(run.path, run.document[timeline.PROPERTY]), group.benchmark, group.label, left)
         for group, run, left in found

@@ -64,7 +64,6 @@ class Table:
 
     headings: list[tuple[str, object]]
     data_type: str | None
-    decimals: int | None = None
     rows: list[tuple[int, list[str]]] = field(default_factory=list)
 
 

@@ -232,10 +232,10 @@ def likeness_file() -> Path:
 
 
 @cache
-def likenesses(path: Path | None = None) -> Mapping[tuple[str, ...], Likeness]:
+def likenesses() -> Mapping[tuple[str, ...], Likeness]:
     """The file. Raises FabricmarkError (2) with line and remedy."""
     found = {}
-    for place, row in published.rows(likeness_file() if path is None else path, LIKENESS_COLUMNS):
+    for place, row in published.rows(likeness_file(), LIKENESS_COLUMNS):
         try:
             numbers = [float(row[name]) for name in LIKENESS_COLUMNS[len(KEYS) :]]
         except ValueError:

@@ -150,10 +150,6 @@ class Posterior:
         shared = self._shared(place, row)
         return float(np.sqrt(max(own - shared @ self.inverse @ shared, least)))
 
-    def moved_by(self, place: Place, row: np.ndarray) -> np.ndarray:
-        """By how much each measured value moves ln of a prediction [places]."""
-        return self._shared(place, row) @ self.inverse * self.misses
-
     def left_out(self, own: Sequence[int]) -> tuple[np.ndarray, np.ndarray]:
         """(mean, standard deviation) of ln(measured / model) of these places from all others."""
         block = np.linalg.inv(self.inverse[np.ix_(own, own)])

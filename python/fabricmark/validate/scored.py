@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from functools import cache
-from pathlib import Path
 
 from fabricmark import models
 from fabricmark.base import cells, transports
@@ -70,11 +69,10 @@ class Scored:
 
 
 @cache
-def rules(path: Path | None = None) -> tuple[Rule, ...]:
+def rules() -> tuple[Rule, ...]:
     """The file of roles. Raises FabricmarkError (2) with line and remedy."""
-    path = published.folder() / ROLES if path is None else path
     found = []
-    for place, row in published.rows(path, cells.columns(Rule)):
+    for place, row in published.rows(published.folder() / ROLES, cells.columns(Rule)):
         published.check(place, row, WORDS, ("table", "benchmark", "board", "metric"))
         found.append(Rule(**row))
     return tuple(found)
