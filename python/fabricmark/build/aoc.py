@@ -20,7 +20,8 @@ def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[st
     command = [TOOL, *paths.include_options(design.source), *definitions(design)]
     if platform is not None:
         command.append(f"-board={platform}")
-    if design.chooses_banks and (design.memory.placement == "interleaved" or not design.memory.banks):
+    has_banks = any(any(one.buffers.values()) for one in design.kernels)  # of arguments
+    if has_banks and (design.memory.placement == "interleaved" or not design.memory.banks):
         command.append("-no-interleaving=default")  # else a bank that the host asks for counts for nothing
     command += [*extra, "-o", str(bitstream), str(design.source)]
     names = [name for one in design.kernels for name in entry_points(one)]

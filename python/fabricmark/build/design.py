@@ -60,11 +60,6 @@ class Design:
     board: str = ""
     bitstream: str = ""
 
-    @property
-    def chooses_banks(self) -> bool:
-        """Whether any argument has a bank of its own."""
-        return any(any(one.buffers.values()) for one in self.kernels)
-
     def sidecar(self) -> str:
         """What the programs read beside the bitstream (docs/platforms.md)."""
         known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}

@@ -385,7 +385,7 @@ def _case(
     asked: Asked, system: System, transport: str, base: str, devices: Sequence[int]
 ) -> Case:  # fmt: skip
     bitstream = dict(choice.with_ids(system))[base]
-    if area_missing(system, base):
+    if not feasible.resources(system.parts[base]):
         raise FabricmarkError(f"nothing says which resources {base} took", "choose another --bitstream-id")
     alone = choice.with_only(system, asked.benchmark, base)
     fixed = {name: value for name, value in asked.fixed.items() if name not in bitstream.parameters}
@@ -401,11 +401,6 @@ def _case(
         axes[name] = [asked.fixed[name]] if name in asked.fixed else _values(known[name], value)
     case = Case(asked.benchmark, system, transport, base, bitstream, axes, runs)
     return _without_idle_axes(case)
-
-
-def area_missing(system: System, base: str) -> bool:
-    """Whether the synthesis has no resources of its own."""
-    return not feasible.resources(system.parts[base])
 
 
 def _values(parameter: Parameter, usual: int) -> list[int]:

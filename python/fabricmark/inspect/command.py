@@ -41,7 +41,7 @@ def inspect(
         place = choice.Wanted(system, board, bitstream_id, transport)
         check_variant(system, bitstream_id or choice.bitstream_of(name, place, verb="inspect"))
     design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []), board, transport)
-    known = vendor_of_design(design) if system is not None else None
+    known = chips.vendor_of(design.board, descriptions(design.board)) if system is not None else None
     wanted = [vendor or known] if vendor or known else list(chips.VENDORS)
     found = {one: inspect_design(design, one) for one in wanted if one is not None}
     if json_file is not None:
@@ -76,11 +76,6 @@ def inspect_design(design: Design, vendor: str) -> list[Kernel]:
 def _inspected(source: Path, vendor: str, definitions: tuple[tuple[str, str], ...]) -> list[Kernel]:
     """Once: to `explore` cases of several transports and numbers of devices begin with the same design."""
     return inspect_file(source, vendor, dict(definitions))
-
-
-def vendor_of_design(design: Design) -> str:
-    """Whose chip is on the board of the design. Raises FabricmarkError (2) for one without such a chip."""
-    return chips.vendor_of(design.board, descriptions(design.board))
 
 
 def descriptions(board: str) -> str:

@@ -50,10 +50,6 @@ class Arrays:
 
         return numpy.stack([self.x, self.y], axis=1)[self.elements]
 
-    def mean_depth(self) -> "numpy.ndarray":
-        """Of each element [m]."""
-        return self.depth[self.elements].mean(axis=1)
-
 
 def load_array(path: Path) -> "numpy.ndarray":
     """An array of numbers. Raises FabricmarkError (2) where the file is none."""

@@ -37,9 +37,8 @@ def depth_picture(arrays: Arrays, title: str) -> bytes:
     """The bed's depth, the elements' edges where they can be seen, and the kinds of boundary, as a PNG."""
     with _figure(arrays, title) as (figure, axes):
         found = raster.make(arrays, PIXELS)
-        shown = axes.imshow(
-            found.image(arrays.mean_depth()), origin="lower", extent=_kilometres(found), cmap="viridis_r"
-        )
+        depths = found.image(arrays.depth[arrays.elements].mean(axis=1))
+        shown = axes.imshow(depths, origin="lower", extent=_kilometres(found), cmap="viridis_r")
         figure.colorbar(shown, ax=axes, label="depth below still water [m]", shrink=0.85)
         _draw_edges(axes, arrays)
         _draw_boundary(axes, arrays)

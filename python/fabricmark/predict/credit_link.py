@@ -56,7 +56,8 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
     out = terminal.console()
     terminal.title(out, [NAME, "modelled", f"profile {profile}"])
     if swept:
-        columns = [Column(swept[0], key=True), *(Column(_heading(one), right=True) for one in every[0])]
+        headings = [f"{one.name} [{one.unit}]" if one.unit else one.name for one in every[0]]
+        columns = [Column(swept[0], key=True), *terminal.numbers(*headings)]
         rows = [
             [*text, *(terminal.number(one.value) for one in figures)]
             for text, figures in zip(texts, every, strict=True)
@@ -78,10 +79,6 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
             for text, figures in zip(texts, every, strict=True) for one in figures
         ]  # fmt: skip
         paths.write_atomically(file, cells.as_csv([fields, *table]))
-
-
-def _heading(one: Figure) -> str:
-    return f"{one.name} [{one.unit}]" if one.unit else one.name
 
 
 def _texts(sweep: options.Sweep) -> list[str]:

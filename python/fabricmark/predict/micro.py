@@ -108,8 +108,9 @@ class _Messages(Networked):
 
     def read(self, given: Mapping[str, str]) -> None:
         request, found = self.request, self.parameters
+        own = request.benchmark.removeprefix(micro.PREFIX)
         for one in given:
-            known = [key for key in PARAMETERS if key != WINDOW or not _has_no_window(request.benchmark)]
+            known = [key for key in PARAMETERS if key != WINDOW or own != _point_to_point.LATENCY]
             if one not in known:
                 remedy = f"use one of {', '.join(known)}"
                 raise FabricmarkError(f"{request.benchmark} has no parameter {one}", remedy)
@@ -155,10 +156,6 @@ class _Messages(Networked):
                 "a device take turns"
             )
         return lines
-
-
-def _has_no_window(name: str) -> bool:
-    return name.removeprefix(micro.PREFIX) == _point_to_point.LATENCY
 
 
 def _whole(name: str, text: str, most: int) -> int:

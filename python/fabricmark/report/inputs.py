@@ -45,16 +45,12 @@ def find(places: Sequence[Path]) -> list[Path]:
     """
     places = [_with_results(place) for place in places]
     sums = [place / results.SCALING_FILE for place in places]
-    drawn = {place: _timelines_of(place) for place in places}
+    drawn = {place: sorted(place.glob(f"[!.]*{timeline.ENDING}")) for place in places if place.is_dir()}
     # A folder that has only timelines is one of a program that writes no results.
-    others = [place for place in places if not drawn[place] or logs.has_results(place)]
+    others = [place for place in places if not drawn.get(place) or logs.has_results(place)]
     files = [*logs.find_files(others), *(path for path in sums if path.is_file())]
     files += [path for found in drawn.values() for path in found]
     return list(dict.fromkeys(files))
-
-
-def _timelines_of(place: Path) -> list[Path]:
-    return sorted(place.glob(f"[!.]*{timeline.ENDING}")) if place.is_dir() else []
 
 
 def _timeline(file: Path, document: Mapping) -> Timeline:

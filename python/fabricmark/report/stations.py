@@ -50,7 +50,8 @@ def read(path: Path) -> dict[Station, Curve]:
     for number, row in enumerate(rows, 2):
         try:
             texts = dict(zip(COLUMNS, row, strict=True))
-            station = _station(texts.pop("station"))
+            name = texts.pop("station")
+            station: Station = int(name) if name.isdecimal() else name
             values = {name: float(text) for name, text in texts.items()}
         except ValueError:
             values, station = {}, 0
@@ -64,10 +65,6 @@ def read(path: Path) -> dict[Station, Curve]:
         for name in ("time_s", *QUANTITIES):
             place[2].setdefault(name, []).append(values[name])
     return {station: Curve(*place) for station, place in _sorted(found).items()}
-
-
-def _station(text: str) -> Station:
-    return int(text) if text.isdecimal() else text
 
 
 def _sorted(stations: Mapping[Station, Any]) -> dict[Station, Any]:

@@ -142,7 +142,8 @@ def _checked(kind: str, of: str, name: str, text: str, original: Original) -> Ch
     key = keys.VALUES[kind][name]
     raw = _number(text, key) if key.dimension in keys.PLAIN else text
     whole = {"value": raw, "source": GIVEN}
-    files.check_shape(_file_kind(kind), _document(kind, _nested(name, whole)))
+    file_kind = {BITSTREAM: "bitstreams", DEVICES: "system"}.get(kind, kind)
+    files.check_shape(file_kind, _document(kind, _nested(name, whole)))
     number = files.value(whole, key, key.symbol, (name,), "").value
     if key.required and not number:
         raise Fault((name,), f"{name} is 0", f"write at least 1: {key.meaning}")
@@ -166,10 +167,6 @@ def _nested(name: str, content: object) -> dict:
         content = {part: content}
     assert isinstance(content, dict)
     return content
-
-
-def _file_kind(kind: str) -> str:
-    return {BITSTREAM: "bitstreams", DEVICES: "system"}.get(kind, kind)
 
 
 def _document(kind: str, table: dict) -> dict:

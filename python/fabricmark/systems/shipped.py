@@ -10,7 +10,6 @@ from functools import cache
 from fabricmark.base import keys, quantities
 from fabricmark.systems import build, catalogue, files
 from fabricmark.systems.changes import BITSTREAM, BOARD, DEVICES
-from fabricmark.systems.files import SourcedValue
 
 TIMES = 4  # as much as the most, or as little as the least, is said to be beyond all that ships
 BANDWIDTH = ("memory.banks", "memory.bank_bandwidth")
@@ -142,14 +141,9 @@ def _of_entry(kind: str, entry: catalogue.Entry) -> Iterator[tuple[str, str, flo
     own = f"{entry.path.stem}.toml: "
     for one in entry.sourced:
         number = one.of("fitted")
-        is_own = entry.kind != "system" or _is_of_devices(one, own)
+        is_own = entry.kind != "system" or one.place.startswith(f"{own}devices")
         if is_own and number is not None and one.name in keys.VALUES[kind]:
             yield one.name, entry.name, float(number)
-
-
-def _is_of_devices(one: SourcedValue, own: str) -> bool:
-    """Whether a system's own file says a value, not a board or network that it names."""
-    return one.place.startswith(f"{own}devices")
 
 
 @cache

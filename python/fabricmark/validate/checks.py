@@ -30,12 +30,8 @@ def once(rows: Sequence[Numbered]) -> tuple[list[Numbered], list[str]]:
     return kept, said
 
 
-def within_systems(found: Sequence[Outcome], predictor: Predictor) -> list[Outcome]:
+def within_system(one: Outcome, predictor: Predictor) -> Outcome:
     """The same; a row of more devices than its system has is not predicted: nobody measured it."""
-    return [_within(one, predictor) for one in found]
-
-
-def _within(one: Outcome, predictor: Predictor) -> Outcome:
     try:
         most = predictor.system(one.row.system, one.row.board).most_devices
     except NotPredicted:

@@ -65,7 +65,7 @@ def validate(
     rows, repeated = checks.once(rows)
     predictor = outcomes.predictor_of(rows, profile)
     found = [predictor.outcome(line, row) for line, row in rows if row.role == outcomes.TEST]
-    found = checks.within_systems(found, predictor)
+    found = [checks.within_system(one, predictor) for one in found]
     given = [row for _, row in rows]
     learned = calibrated.read(calibrate, outcomes.loaded(profile), given) if calibrate else None
     told = None if learned is None else calibrated.applied(learned, found, predictor)

@@ -196,11 +196,6 @@ def synthesis(parameters: Mapping) -> Synthesis:
     return Synthesis(parameters["replications"], parameters["replications"] * buffered)
 
 
-def own_table_bytes(parameters: Mapping) -> float:
-    """What a rank exchanges with its device: its part of the table."""
-    return WORD_BYTES * 2.0 ** parameters["log_size"]
-
-
 def predict(
     parameters: Mapping, board: Board, ranks: int, *, measurements=(), network=None, bitstream=None
 ) -> list[Prediction]:
@@ -213,7 +208,5 @@ def predict(
         found = fpga_prediction(parameters, board, ranks, bitstream)
     else:
         found = processor_prediction(parameters, board, ranks, bitstream)
-    return [
-        *([found] if found else []),
-        *_transfers.predictions(board, ranks, bitstream, own_table_bytes(parameters)),
-    ]
+    table_bytes = WORD_BYTES * 2.0 ** parameters["log_size"]  # what a rank exchanges with its device
+    return [*([found] if found else []), *_transfers.predictions(board, ranks, bitstream, table_bytes)]
