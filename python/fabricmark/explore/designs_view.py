@@ -8,7 +8,7 @@ from fabricmark.explore import area_fit
 from fabricmark.explore.budget import Budget
 from fabricmark.explore.confirm import Confirmed
 from fabricmark.explore.designs import DEVICES, Answer, Found
-from fabricmark.explore.view import FORMAT, MODELLED, builds, of_confirmed
+from fabricmark.explore.view import FORMAT, MODELLED, builds, of_confirmed, show_reasons
 from fabricmark.predict.feasible import NAMES
 from fabricmark.predict.options import HPCC_FPGA
 
@@ -20,16 +20,8 @@ def show(answer: Answer, budget: Budget, top: int) -> None:
     terminal.show(out, *_table(answer, budget, found))
     terminal.say(out, "published designs of the same numbers and sizes, each at its own clock:", style="bold")
     terminal.show(out, *_table(answer, budget, answer.published))
-    terminal.say(out, "why the next value is no better:", style="bold")
-    columns = [Column("design", key=True), Column("next", prose=True)]
-    rows: list[list[terminal.Cell]] = [[_name(one), terminal.items(one.next)] for one in found]
-    terminal.show(out, columns, rows)
-    for line in lines(answer, budget):
-        terminal.say(out, line)
-
-
-def _name(one: Found) -> str:
-    return ", ".join(str(value) for value in one.values.values())
+    reasons = {", ".join(map(str, one.values.values())): one.next for one in found}
+    show_reasons("why the next value is no better:", reasons, lines(answer, budget))
 
 
 def _table(

@@ -1,7 +1,7 @@
 """The exploration of a stencil: which system, which space of designs, and the best of them."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -196,14 +196,19 @@ def ratio_file() -> Path:
     return area.folder() / "codec_ratios.csv"
 
 
+def printed(*about: str) -> Iterator[tuple[Mapping[str, str], Mapping[str, str]]]:
+    """(row, its conditions by name) of figures of a program, board, metric and relation."""
+    for _, row in published.rows(published.folder() / MONDIGO, figures.COLUMNS):
+        if (row["program"], row["board"], row["metric"], row["relation"]) == about:
+            yield row, dict(part.split("=", 1) for part in row["conditions"].split("; ") if "=" in part)
+
+
 def ratios_of(benchmark: str, board: str) -> dict[tuple[str, int], float]:
     """Ratios of compression by predictor and pipelines: those that were published of a benchmark on a board,
     and those that this project's codec reaches."""
     found = {}
-    for _, row in published.rows(published.folder() / MONDIGO, figures.COLUMNS):
-        conditions = dict(part.split("=", 1) for part in row["conditions"].split("; ") if "=" in part)
-        own = (row["program"], row["board"], row["metric"], row["relation"])
-        if own == (benchmark, board, "compression_ratio", "=") and "n" in conditions:
+    for row, conditions in printed(benchmark, board, "compression_ratio", "="):
+        if "n" in conditions:
             found[PUBLISHED_RATIO, int(conditions["n"])] = float(row["value"])
     for _, row in published.rows(ratio_file(), RATIO_COLUMNS):
         if row["benchmark"] == benchmark:

@@ -1,6 +1,6 @@
 """Explorations of stencils on the terminal and as a document."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 from fabricmark.base import terminal
@@ -9,10 +9,10 @@ from fabricmark.explore import area, area_fit
 from fabricmark.explore.budget import Budget
 from fabricmark.explore.cascades import AXES, NONE
 from fabricmark.explore.confirm import BAR, Confirmed
-from fabricmark.explore.stencils import Answer, Found
+from fabricmark.explore.stencils import Answer, Found, printed
 from fabricmark.inspect.chips import VENDORS
 from fabricmark.predict.feasible import NAMES
-from fabricmark.results import figures, published
+from fabricmark.results import published
 
 FORMAT = "fabricmark-exploration/1"
 MODELLED = "modelled"
@@ -24,13 +24,17 @@ def show(answer: Answer, budget: Budget, top: int) -> None:
     grid = f"{problem.columns} x {problem.rows} cells, {problem.steps} steps"
     terminal.title(out, [f"{answer.asked.benchmark} on {answer.system.name}", grid, MODELLED])
     terminal.show(out, *_table(answer, budget, answer.found[:top]))
-    terminal.say(out, "why the next larger design is no better:", style="bold")
-    columns = [Column("design", key=True), Column("next", prose=True)]
-    rows: list[list[terminal.Cell]] = [
-        [name(one), terminal.items(map(str, one.next))] for one in answer.found[:top]
-    ]
-    terminal.show(out, columns, rows)
-    for line in lines(answer, budget, top):
+    reasons = {name(one): one.next for one in answer.found[:top]}
+    show_reasons("why the next larger design is no better:", reasons, lines(answer, budget, top))
+
+
+def show_reasons(title: str, reasons: Mapping[str, Sequence[str]], lines: Sequence[str]) -> None:
+    """Print what the next designs bring, by the design, and what else there is to know."""
+    out = terminal.console()
+    terminal.say(out, title, style="bold")
+    rows: list[list[terminal.Cell]] = [[one, terminal.items(said)] for one, said in reasons.items()]
+    terminal.show(out, [Column("design", key=True), Column("next", prose=True)], rows)
+    for line in lines:
         terminal.say(out, line)
 
 
@@ -122,15 +126,10 @@ def own_kernel(answer: Answer) -> str:
 
 def limits(answer: Answer) -> list[str]:
     """What was published of how many elements fit."""
-    from fabricmark.explore.stencils import MONDIGO
-
     found = []
-    for _, row in published.rows(published.folder() / MONDIGO, figures.COLUMNS):
-        own = (row["program"], row["board"], row["metric"], row["relation"])
-        if own == (answer.asked.benchmark, answer.system.board_id, "cascaded", "<="):
-            place = dict(part.split("=", 1) for part in row["conditions"].split("; "))
-            where = f" on the {place['of']}" if "of" in place else ""
-            found.append(f"published: at most {row['value']} elements{where} (section {row['section']})")
+    for row, place in printed(answer.asked.benchmark, answer.system.board_id, "cascaded", "<="):
+        where = f" on the {place['of']}" if "of" in place else ""
+        found.append(f"published: at most {row['value']} elements{where} (section {row['section']})")
     return found
 
 
@@ -147,12 +146,9 @@ def builds() -> list[area_fit.Row]:
     """Published builds beside their estimates, as tools/area_factors.py wrote them."""
     path = area.folder() / "area_builds.csv"
     return [
-        area_fit.Row(
-            row["bitstream"], row["family"], row["vendor"], row["part"], row["resource"],
-            float(row["published"]), float(row["estimate"]),
-        )
+        area_fit.Row(**{**row, **{name: float(row[name]) for name in ("published", "estimate")}})
         for _, row in published.rows(path, area_fit.COLUMNS)
-    ]  # fmt: skip
+    ]
 
 
 def show_resources() -> None:
@@ -290,5 +286,5 @@ def _of_design(one: Found) -> dict:
         "joules": one.joules,
         "cost": one.cost,
         "uses": dict(one.uses),
-        "next": [str(step) for step in one.next],
+        "next": list(one.next),
     }

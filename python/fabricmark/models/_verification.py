@@ -71,6 +71,21 @@ def orders(errors: Sequence[float]) -> list[float]:
     return [log2(coarse / fine) if fine else inf for coarse, fine in pairwise(errors)]
 
 
+def orders_on(
+    cells: Sequence[int], what: re.Pattern[str], judged: Callable[[str, float], Reached]
+) -> Callable[[Sequence[Mapping]], list[Reached]]:
+    """What judges the order of an error in runs on such grids, each twice as fine as the one before."""
+
+    def judge(documents: Sequence[Mapping]) -> list[Reached]:
+        rates = orders([said(one, what)[0] for one in documents])
+        return [
+            judged(f"order of the error from {coarse} to {fine} cells", rate)
+            for (coarse, fine), rate in zip(pairwise(cells), rates, strict=True)
+        ]
+
+    return judge
+
+
 def at_most(what: str, value: float, most: float) -> Reached:
     return Reached(what, value, f"at most {most:g}", value <= most)
 

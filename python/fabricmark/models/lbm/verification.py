@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from itertools import pairwise
+from functools import partial
 from math import log, pi, sqrt
 
-from fabricmark.models._verification import Case, Reached, at_most, error_of, near, orders, said
+from fabricmark.models._verification import Case, Reached, at_most, error_of, near, orders_on, said
 
 ROUNDINGS = 1e-12  # relative: of a flow that the method gives exactly
 HALF_WAY = 1 / (1 / 2 + sqrt(3 / 16))  # the omega of which walls lie half-way between cells
@@ -28,14 +28,6 @@ def vortices(cells: int) -> dict[str, object]:
 
 def grid(case: str, columns: int, rows: int, steps: int) -> dict[str, object]:
     return {"case": case, "columns": columns, "rows": rows, "steps": steps, "data_type": "double"}
-
-
-def order(documents: Sequence[Mapping]) -> list[Reached]:
-    rates = orders([said(one, ERRORS)[0] for one in documents])
-    return [
-        near(f"order of the error from {coarse} to {fine} cells", rate, 2, 0.1)
-        for (coarse, fine), rate in zip(pairwise(CELLS), rates, strict=True)
-    ]
 
 
 def exact(documents: Sequence[Mapping]) -> list[Reached]:
@@ -63,9 +55,10 @@ def wake(documents: Sequence[Mapping]) -> list[Reached]:
     return [near("Strouhal number", strouhal, 0.18, 0.02)]
 
 
+ORDER = orders_on(CELLS, ERRORS, partial(near, wanted=2, by=0.1))
 BOX = grid("box", 64, 64, 10_000)
 CASES = {
-    "taylor_green": Case("vortices that decay, on three grids", tuple(map(vortices, CELLS)), order),
+    "taylor_green": Case("vortices that decay, on three grids", tuple(map(vortices, CELLS)), ORDER),
     "poiseuille": Case(
         "a force between walls", ({**grid("poiseuille", 8, 16, 6000), "omega": HALF_WAY},), exact
     ),

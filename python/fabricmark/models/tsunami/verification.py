@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from itertools import pairwise
+from functools import partial
 
-from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, near, orders, said
+from fabricmark.models._verification import Case, Reached, at_least, at_most, error_of, near, orders_on, said
 
 CELLS = (200, 400, 800)
 HEIGHT = 0.01  # of the wave [m]
@@ -40,16 +40,8 @@ def zonal(rows: int) -> dict[str, object]:
 
 
 def order_on(cells: Sequence[int]) -> Callable[[Sequence[Mapping]], list[Reached]]:
-    """What judges runs on such grids, each twice as fine as the one before: the second order."""
-
-    def judge(documents: Sequence[Mapping]) -> list[Reached]:
-        rates = orders([said(one, ERROR)[0] for one in documents])
-        return [
-            at_least(f"order of the error from {coarse} to {fine} cells", rate, 1.9)
-            for (coarse, fine), rate in zip(pairwise(cells), rates, strict=True)
-        ]
-
-    return judge
+    """What judges runs on such grids: the second order."""
+    return orders_on(cells, ERROR, partial(at_least, least=1.9))
 
 
 def comes_back(documents: Sequence[Mapping]) -> list[Reached]:
@@ -82,11 +74,7 @@ def mass(documents: Sequence[Mapping]) -> list[Reached]:
 
 
 def swing(documents: Sequence[Mapping]) -> list[Reached]:
-    rates = orders([said(one, BOWL_ERROR)[0] for one in documents])
-    return [
-        at_least(f"order of the error from {coarse} to {fine} cells", rate, 0.9)
-        for (coarse, fine), rate in zip(pairwise(BOWLS), rates, strict=True)
-    ] + mass(documents)
+    return orders_on(BOWLS, BOWL_ERROR, partial(at_least, least=0.9))(documents) + mass(documents)
 
 
 def runup(documents: Sequence[Mapping]) -> list[Reached]:
