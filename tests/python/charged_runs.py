@@ -100,8 +100,7 @@ def with_changes(described, changes):
 
 def bitstream_of(system, name):
     """Of a described system, by its id; None: it has no such."""
-    ids = (part for part in system.parts if "/" in part)  # in the order of the bitstreams
-    return dict(zip(ids, system.bitstreams, strict=True)).get(name)
+    return system.designs.get(name)
 
 
 def predicted(

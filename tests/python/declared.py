@@ -82,7 +82,7 @@ def rows():
 def of_kind(kind):
     found = [
         Row(one.benchmark, kind.name, kind.board_id, one.transport, name)
-        for name, one in choice.with_ids(kind)
+        for name, one in kind.designs.items()
     ]
     for benchmark in kernels.benchmark_names():
         if not models.traits(benchmark).exchanges:

@@ -19,7 +19,7 @@ from fabricmark.explore import area
 from fabricmark.explore.area import BITS, BLOCKS, DSPS, LOGIC_BITS, SHELL, UNITS
 from fabricmark.inspect.chips import INTEL, XILINX
 from fabricmark.predict import feasible
-from fabricmark.systems import choice, files
+from fabricmark.systems import files
 
 # What each resource follows from. AMD's tool makes operators of logic and DSPs alike, so that bits count.
 # Intel's DSPs each have registers and logic around them, whether they multiply, add or do both: builds of the
@@ -81,7 +81,7 @@ def builds() -> list[Build]:
     for file, path in sorted(files.listed("bitstreams").items()):
         said = files.parse(path)
         board = systems.load(said["board"])
-        known = dict(choice.with_ids(board))
+        known = board.designs
         for name, own in said["bitstreams"].items():
             one = known[f"{file}/{name}"]
             if "resources" in own and not models.traits(one.benchmark).is_application:
@@ -114,7 +114,7 @@ def engines() -> Iterator[Engine]:
     host."""
     for file, path in sorted(files.listed("bitstreams").items()):
         board = systems.load(files.parse(path)["board"])
-        own = [(name, one) for name, one in choice.with_ids(board) if name.startswith(f"{file}/")]
+        own = [(name, one) for name, one in board.designs.items() if name.startswith(f"{file}/")]
         for name, one in own:
             plain = [
                 (other, base)

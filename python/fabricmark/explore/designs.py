@@ -362,7 +362,7 @@ def _refusal(benchmark: str, transport: str, system: System, devices: int) -> Fa
 
 def _base(asked: Asked, system: System, ids: Sequence[str]) -> str:
     """The first synthesis with the fixed types and sizes, which others do not grow from."""
-    known = dict(choice.with_ids(system))
+    known = system.designs
     for name in ids:
         own = known[name].parameters
         if all(
@@ -384,7 +384,7 @@ def _varies(name: str, value: object) -> bool:
 def _case(
     asked: Asked, system: System, transport: str, base: str, devices: Sequence[int]
 ) -> Case:  # fmt: skip
-    bitstream = dict(choice.with_ids(system))[base]
+    bitstream = system.designs[base]
     if not feasible.resources(system.parts[base]):
         raise FabricmarkError(f"nothing says which resources {base} took", "choose another --bitstream-id")
     alone = choice.with_only(system, asked.benchmark, base)
@@ -490,7 +490,7 @@ def _published(case: Case) -> Iterator[Found]:
     each at its own clock, on all numbers of devices."""
     board, _ = case._resources
     for name in choice.of_transport(case.system, case.benchmark, case.transport):
-        one = dict(choice.with_ids(case.system))[name]
+        one = case.system.designs[name]
         own = feasible.resources(case.system.parts[name])
         fixed = {key: case.run.get(key) for key in case.bitstream.parameters if key not in case.axes}
         if not own or any(one.parameters.get(key) != value for key, value in fixed.items()):

@@ -101,7 +101,7 @@ def explore(asked: Asked, budget: Budget, by: str) -> Answer:
     begun = time.perf_counter()
     chosen = _chosen(asked)
     system = asked.moved(chosen.system, chosen.transport)
-    known = dict(choice.with_ids(system))
+    known = system.designs
     built = {name: known[name] for name in chosen.bitstreams if known[name].variant == elements.VARIANT}
     if not built and asked.file is None:
         raise FabricmarkError(

@@ -16,7 +16,6 @@ from fabricmark.base.terminal import percent
 from fabricmark.models import Prediction, _published
 from fabricmark.models._published import Published
 from fabricmark.predict.points import SIZES, Certainty, Point, PredictionRequest
-from fabricmark.systems import choice
 
 FITTED = "fitted"  # profile
 LIMITS = (
@@ -114,7 +113,7 @@ def _doublings(request: PredictionRequest, point: Point, name: str) -> float:
     from fabricmark.validate import intervals
 
     now = {**request.given, **request.overrides, **point.axes}.get(name)
-    bitstream = dict(choice.with_ids(request.system)).get(point.bitstream)
+    bitstream = request.system.designs.get(point.bitstream)
     place, _, rest = name.partition(".")
     if not rest:
         usual = bitstream.parameters.get(name) if bitstream else None

@@ -171,7 +171,7 @@ def uses(system: System, place: int, parameters: Mapping) -> list[Use]:
     `place`: of the synthesis among the system's. `parameters`: of the design, as the model takes them.
     """
     published = system.bitstreams[place]
-    own = resources(system.parts[[name for name in system.parts if "/" in name][place]])
+    own = resources(system.parts[list(system.designs)[place]])
     board = resources(system.parts[""])
     growth = grown(published, parameters)
     if growth is None:

@@ -251,7 +251,7 @@ class _Plan:
     @property
     def id_of_bitstream(self) -> str:
         place = self.place_of_bitstream
-        return "" if place is None else choice.with_ids(self.system)[place][0]
+        return "" if place is None else list(self.system.designs)[place]
 
 
 def _plan(request: PredictionRequest, devices: int, place: Mapping[str, Any]) -> _Plan:
@@ -370,7 +370,7 @@ def _bitstream(system: System, request: PredictionRequest, given: Mapping) -> Bi
 
     Raises FabricmarkError (2) where an FPGA needs one and has none.
     """
-    fitting = dict(choice.with_ids(system))
+    fitting = system.designs
     ids = choice.of_transport(system, request.benchmark, request.transport)
     if not ids:
         if system.board.device_class == choice.FPGA and not request.traits.is_host_code:

@@ -183,10 +183,10 @@ def closed_form(network: Network) -> Network:
 def said(system: System, transport: str, bitstream: Bitstream | None, profile: str) -> set[str]:
     """The values that the files of a system say in this profile, by their names here."""
     parts = {"board": [""], "network": [system.network_ids.get(transport, transport)]}
-    ids = [name for name in system.parts if "/" in name]
-    parts["bitstream"] = [
-        name for name, one in zip(ids, system.bitstreams, strict=True) if one is bitstream
-    ] or [name for name in ids if bitstream is not None and name.endswith(f"/{bitstream.name}")][:1]
+    ids = system.designs
+    parts["bitstream"] = [name for name, one in ids.items() if one is bitstream] or [
+        name for name in ids if bitstream is not None and name.endswith(f"/{bitstream.name}")
+    ][:1]
     found = set()
     for place, names in parts.items():
         for value in (value for name in names for value in system.parts.get(name, ())):

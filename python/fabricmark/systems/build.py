@@ -50,6 +50,11 @@ class System:
         """All values of all parts."""
         return tuple(one for values in self.parts.values() for one in values)
 
+    @property
+    def designs(self) -> dict[str, Bitstream]:
+        """The bitstreams by FILE/NAME."""
+        return dict(zip((name for name in self.parts if "/" in name), self.bitstreams, strict=True))
+
     def nodes(self, devices: int) -> int:
         """Nodes that so many devices fill."""
         return -(-devices // self.devices_per_node)

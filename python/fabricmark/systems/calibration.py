@@ -92,12 +92,7 @@ def board(document: Mapping) -> Board:
     made = Board(
         name=document["device"]["name"],
         device_class=document["device"]["class"],
-        updates_per_second=tuple(
-            sorted(
-                (float(entry["table_bytes"]), entry["updates_per_second"])
-                for entry in document["random_updates"]
-            )
-        ),
+        updates_per_second=_updates(document),
         limits=limits(document),
     )
     return made.having(
@@ -118,6 +113,12 @@ def board(document: Mapping) -> Board:
     )
 
 
+def _updates(document: Mapping) -> tuple[tuple[float, float], ...]:
+    """(table [bytes], random updates a second), ascending."""
+    every = document["random_updates"]
+    return tuple(sorted((float(one["table_bytes"]), one["updates_per_second"]) for one in every))
+
+
 def limits(document: Mapping) -> Limits:
     """The limits of a calibration. A CPU's memory is its host's: the faster of both measurements counts."""
     is_cpu = document["device"]["class"] == "cpu"
@@ -128,9 +129,6 @@ def limits(document: Mapping) -> Limits:
     for entry in peaks:
         kind = entry["data_type"]
         flops[kind] = max(flops.get(kind, 0.0), entry["flops_per_second"])
-    updates = [
-        (float(entry["table_bytes"]), entry["updates_per_second"]) for entry in document["random_updates"]
-    ]
     ways = ("to_device", "from_device")
     staged = (document["write_bytes_per_second"], document["read_bytes_per_second"])
     links = [
@@ -142,7 +140,7 @@ def limits(document: Mapping) -> Limits:
         links[0],
         links[1],
         flops,
-        tuple(sorted(updates)),
+        _updates(document),
         document["passes"],
         document["created"],
     )

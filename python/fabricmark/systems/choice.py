@@ -14,7 +14,6 @@ from pathlib import Path
 from fabricmark import models, systems
 from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models.machine import Bitstream
 from fabricmark.systems import files
 from fabricmark.systems.build import System
 
@@ -115,7 +114,7 @@ def bitstream_of(benchmark: str, wanted: Wanted, variant: str = "", verb: str = 
         if not any(of_transport(one, benchmark, wanted.transport) for one in within):
             return None  # the system has the way, and programs may take another bitstream's kernels over it
     chosen = choose(benchmark, wanted, verb=verb)
-    known = dict(with_ids(chosen.system))
+    known = chosen.system.designs
     fits = [name for name in chosen.bitstreams if variant in ("", known[name].variant)]
     if len(fits) > 1:
         if found := usual(fits, benchmark):
@@ -171,7 +170,7 @@ def ways_of(
     benchmark: str, system: System, preferred: Sequence[str] = PREFERRED
 ) -> dict[str, tuple[str, ...]]:
     """The transports that a benchmark has on a kind of devices, with the ids of the bitstreams of each."""
-    own = [name for name, one in with_ids(system) if one.benchmark == benchmark]
+    own = [name for name, one in system.designs.items() if one.benchmark == benchmark]
     traits = models.traits(benchmark)
     needs_one = system.board.device_class == FPGA and not traits.is_host_code
     if not traits.exchanges:
@@ -191,21 +190,18 @@ def of_transport(system: System, benchmark: str, transport: str) -> tuple[str, .
     that exchange nothing."""
     for wanted in (transport, NONE):
         found = tuple(
-            name for name, one in with_ids(system) if one.benchmark == benchmark and one.transport == wanted
+            name
+            for name, one in system.designs.items()
+            if (one.benchmark, one.transport) == (benchmark, wanted)
         )
         if found:
             return found
     return ()
 
 
-def with_ids(system: System) -> list[tuple[str, Bitstream]]:
-    """The bitstreams by FILE/NAME."""
-    return list(zip((name for name in system.parts if "/" in name), system.bitstreams, strict=True))
-
-
 def with_only(system: System, benchmark: str, name: str) -> System:
     """The system with no other bitstream of a benchmark."""
-    kept = [(own, one) for own, one in with_ids(system) if one.benchmark != benchmark or own == name]
+    kept = [(own, one) for own, one in system.designs.items() if one.benchmark != benchmark or own == name]
     names = {own for own, _ in kept}
     parts = {part: values for part, values in system.parts.items() if "/" not in part or part in names}
     return replace(system, bitstreams=tuple(one for _, one in kept), parts=parts)
@@ -214,7 +210,7 @@ def with_only(system: System, benchmark: str, name: str) -> System:
 def _named(benchmark: str, wanted: Wanted, every: Sequence[System], within: Sequence[System]) -> Choice:
     """The bitstream that was named. Raises FabricmarkError (2)."""
     name = wanted.bitstream
-    held = [(kind, one) for kind in every for own, one in with_ids(kind) if own == name]
+    held = [(kind, one) for kind in every for own, one in kind.designs.items() if own == name]
     if not held or held[0][1].benchmark != benchmark:
         raise no_such(benchmark, wanted, within)
     kind, found = held[0]
@@ -257,7 +253,7 @@ def _systems_with(name: str | None) -> list[str]:
 
 
 def _ids(benchmark: str, within: Iterable[System]) -> list[str]:
-    return [name for kind in within for name, one in with_ids(kind) if one.benchmark == benchmark]
+    return [name for kind in within for name, one in kind.designs.items() if one.benchmark == benchmark]
 
 
 def _or_ids(benchmark: str, within: Iterable[System]) -> str:
@@ -294,7 +290,6 @@ def _no_transport(
 ) -> FabricmarkError:
     boards = [one.board_id for one in others if wanted.transport in one.networks]
     rest = f"use one of {', '.join(here)}" if here else f"it has none for {name}"
-    rest = f"use one of {', '.join(here)}" if here else f"it has none for {name}"
     remedy = _instead(rest, boards) if here or not boards else f"use --board {' or '.join(boards)}"
     return FabricmarkError(f"{_place(wanted, kind)} has no transport {wanted.transport}", remedy)
 
@@ -316,7 +311,7 @@ def refused(
         rest = f"use --transport {' or '.join(here)}, or another system" if here else "use another system"
         return FabricmarkError(f"{_place(wanted, kind)} has no network", f"{rest}, or add one to its file")
     about = f"{_place(wanted, kind)} has no bitstream of {benchmark}"
-    own = {one.transport for some in within for _, one in with_ids(some) if one.benchmark == benchmark}
+    own = {one.transport for some in within for _, one in some.designs.items() if one.benchmark == benchmark}
     if own and not is_over:
         rest = f"use --transport {' or '.join(here)}" if here else "use a system that has one"
         return FabricmarkError(f"{about} without a network, only over {', '.join(sorted(own))}",

@@ -39,11 +39,9 @@ class DeviceLimits:
         them."""
         if self.fpga is not None:
             return True
-        variant = result.document["run"]["variant"]
-        return (
-            self.system is not None
-            and local_machine.bitstream(self.system, result.benchmark, variant, result.ranks or 1) is not None
-        )
+        known = () if self.system is None else self.system.bitstreams
+        about = (result.benchmark, result.document["run"]["variant"], result.ranks or 1)
+        return local_machine.nearest(known, *about) is not None
 
 
 class Devices:

@@ -161,9 +161,8 @@ def _topology(system: System) -> dict:
 
 
 def _bitstreams(system: System, profile: str) -> Iterator[dict]:
-    ids = [name for name in system.parts if "/" in name]
     measured = local_machine.is_measured(system.board_id)
-    for name, one in zip(ids, system.bitstreams, strict=True):
+    for name, one in system.designs.items():
         kinds = _kinds(system.parts[name], BITSTREAM_VALUES, profile, measured)
         parameters = dict(one.parameters)
         resources = _numbers(system.parts[name], "resources.", profile)

@@ -15,7 +15,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import Board
 from fabricmark.models.machine import Bitstream
 from fabricmark.results import Result
-from fabricmark.results.scaling import device_of
+from fabricmark.results.scaling import devices_used
 from fabricmark.systems import files
 from fabricmark.systems.build import System
 
@@ -55,9 +55,8 @@ def of_result(result: Result) -> FpgaRun | None:
     if clock:
         bitstream = bitstream.having({"clock": float(clock)})
     placement = result.document["environment"]["ranks"]["placement"]
-    used = {device_of(rank) for rank in placement}
     hosts = {rank["host"] for rank in placement}
-    board = replace(system.board_with(bitstream, len(used)), hosts=len(hosts))
+    board = replace(system.board_with(bitstream, devices_used(result)), hosts=len(hosts))
     return FpgaRun(board, bitstream, system)
 
 

@@ -76,11 +76,6 @@ def find(cpu: str, device_name: str, driver: str) -> Found:
     return Found(faults=tuple(faults))
 
 
-def bitstream(system: System, benchmark: str, variant: str, ranks: int) -> Bitstream | None:
-    """The measured kernel for a run. None where there is none."""
-    return nearest(system.bitstreams, benchmark, variant, ranks)
-
-
 def nearest(bitstreams: Iterable[Bitstream], benchmark: str, variant: str, ranks: int) -> Bitstream | None:
     """Of these the kernel for a run; of several numbers of ranks the nearest. None where there is none."""
     fitting = [one for one in bitstreams if (one.benchmark, one.variant) == (benchmark, variant)]
@@ -99,7 +94,7 @@ def for_run(system: System | None, benchmark: str, parameters: Mapping, ranks: i
     transport = parameters.get("transport", transports.USUAL)
     return {
         "network": system.networks.get(str(transport)) or system.networks.get(transports.USUAL),
-        "bitstream": bitstream(system, benchmark, str(parameters.get("variant", "base")), ranks),
+        "bitstream": nearest(system.bitstreams, benchmark, str(parameters.get("variant", "base")), ranks),
     }
 
 

@@ -76,9 +76,8 @@ def _by_name(sourced: Iterable[SourcedValue]) -> dict[str, SourcedValue]:
 
 def _designs(system: System) -> dict[str, Design]:
     """By their names; of several files' the later ones have that of the file behind it."""
-    ids = [one for one in system.parts if "/" in one]
     found: dict[str, Design] = {}
-    for one, made in zip(ids, system.bitstreams, strict=True):
+    for one, made in system.designs.items():
         file, _, name = one.partition("/")
         own = name if name not in found else f"{name}_{file}"
         found[own] = Design(one, made, _by_name(system.parts[one]))

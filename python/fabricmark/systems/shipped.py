@@ -68,7 +68,7 @@ def perfect(
         if none is None or key.usual != none:
             continue
         if name in given and values[name] == none:
-            said = f"it is {_written(none, key.dimension)}"
+            said = f"it is {quantities.written(none, key.dimension)}"
         elif kind == BOARD and name not in values and name in known and known[name].files >= half:
             said = "nothing says it"
         else:
@@ -80,7 +80,7 @@ def _span(known: Extremes | None, dimension: str) -> str:
     """What ships, from its least to its most; "" where nothing says it."""
     if known is None:
         return ""
-    ends = dict.fromkeys(_written(one, dimension) for one in (known.least, known.most))
+    ends = dict.fromkeys(quantities.written(one, dimension) for one in (known.least, known.most))
     return f": what ships has {' to '.join(ends)}"
 
 
@@ -89,26 +89,16 @@ def _compared(value: float, found: Extremes, dimension: str) -> str:
     is_far = (value > TIMES * found.most, 0 < value < found.least / TIMES)
     for (end, where, number, whose), far in zip(ends, is_far, strict=True):
         if far:
-            own, built = (_written(one, dimension) for one in (value, number))
+            own, built = (quantities.written(one, dimension) for one in (value, number))
             return f"{own} is {where} anything that ships: the {end} is {built} ({whose})"
     return ""
 
 
-def _written(value: float, dimension: str) -> str:
-    return quantities.written(value, dimension)
-
-
-def _shipped() -> Iterator[catalogue.Entry]:
-    """All files of the repository, none of the user's."""
-    folder = files.shipped_folder()
-    for kind, name in files.FOLDERS.items():
-        for path in sorted((folder / name).glob("*.toml")):
-            yield catalogue.entry(kind, path)
-
-
 @cache
 def _entries() -> tuple[catalogue.Entry, ...]:
-    return tuple(_shipped())
+    """All files of the repository, none of the user's."""
+    places = [(kind, files.shipped_folder() / name) for kind, name in files.FOLDERS.items()]
+    return tuple(catalogue.entry(kind, path) for kind, at in places for path in sorted(at.glob("*.toml")))
 
 
 @cache

@@ -153,12 +153,10 @@ def _bitstream(system: System, one: Printed, rule: Rule) -> Bitstream | None:
     if not rule.bitstream:
         found = system.bitstream(one.benchmark, one.transport)
     else:
-        ids = [name for name in system.parts if "/" in name]
         file, _, name = rule.bitstream.replace("*_single", f"{one.board}_single").partition("/")
         name = name.replace("_*", f"_{one.dtype}").replace("*", one.benchmark)
         wanted = [f"{file}/{name}", f"{file}/{name.removesuffix(f'_{one.dtype}')}"]
-        chosen = [ids.index(each) for each in wanted if each in ids]
-        found = system.bitstreams[chosen[0]] if chosen else None
+        found = next((system.designs[each] for each in wanted if each in system.designs), None)
     if found is None:
         raise NotPredicted(f"{system.name} has no bitstream of {one.benchmark}")
     return found
