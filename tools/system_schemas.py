@@ -13,6 +13,7 @@ from pathlib import Path
 import doc_pages
 from fabricmark import models
 from fabricmark.base import keys, paths, quantities, transports
+from fabricmark.base.grouping import grouped
 from fabricmark.models import _collective_costs, _transfers
 from fabricmark.predict import settings
 from fabricmark.systems import PROFILES, build, export, files
@@ -375,11 +376,7 @@ def reading_by_name() -> Mapping[str, list[str]]:
     """Models, and collective operations, by the values that they declare."""
     declared = {name: models.inputs(models.find(name)) for name in models.names()}
     declared["collectives"] = _collective_costs.INPUTS
-    found: dict[str, list[str]] = {}
-    for model, names in sorted(declared.items()):
-        for name in names:
-            found.setdefault(name, []).append(model)
-    return found
+    return grouped((name, model) for model, names in sorted(declared.items()) for name in names)
 
 
 def written() -> dict[Path, str]:

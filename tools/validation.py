@@ -13,6 +13,7 @@ import numpy as np
 from doc_pages import DOCS, table
 from fabricmark import validate
 from fabricmark.base import paths
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import percent
 from fabricmark.report.pictures import MARKERS
 from fabricmark.report.plots import GREY, PALETTE
@@ -158,9 +159,7 @@ def covered(pairs) -> list[str]:
 
 def scored_table(found) -> str:
     """Meyer's tables by benchmark: how many values of which role, and the errors of those that are tests."""
-    groups = {}
-    for one in found:
-        groups.setdefault((one.printed.table, one.printed.benchmark), []).append(one)
+    groups = grouped(((one.printed.table, one.printed.benchmark), one) for one in found)
     rows = []
     for key, members in sorted(groups.items()):
         counts = [str(sum(one.role == role for one in members)) for role in ROLES]

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from fabricmark.base.grouping import grouped
 from fabricmark.inspect import chips, llvm
 from fabricmark.inspect.chips import Vendor
 from fabricmark.inspect.ir import NAME, Function, Instruction, Layout, Module, array_of, leading_type, split
@@ -258,10 +259,8 @@ def _global_cycles(vendor: Vendor, accesses: Sequence[Access]) -> int:
 
 def runs(accesses: Sequence[Access]) -> list[list[Access]]:
     """Accesses of one kind to neighbouring addresses, which become one wide access."""
-    groups: dict[tuple, list[Access]] = {}
-    for one in accesses:
-        groups.setdefault((one.is_store, one.offset.without_constant()), []).append(one)
-    found = []
+    groups = grouped(((one.is_store, one.offset.without_constant()), one) for one in accesses)
+    found: list[list[Access]] = []
     for group in groups.values():
         group.sort(key=lambda one: one.offset.constant)
         found.append([group[0]])

@@ -12,6 +12,7 @@ from math import expm1, log, log1p, sqrt
 from statistics import median
 
 from fabricmark import models
+from fabricmark.base.grouping import grouped
 from fabricmark.measure import fitted
 from fabricmark.measure.fitted import Done, Finished, Told
 from fabricmark.models import _error_bars
@@ -40,9 +41,7 @@ def error_bars(
     done: Done, device_name: str, network: Network | None = None
 ) -> dict[str, dict[str, ErrorBars]]:
     """By bitstream and kind of metric; none of what ran once, at one size. `network`: as `told` has it."""
-    alike: dict[tuple[str, str], list[Miss]] = {}
-    for one in misses(done, device_name, network):
-        alike.setdefault((one.of, one.kind), []).append(one)
+    alike = grouped(((one.of, one.kind), one) for one in misses(done, device_name, network))
     parts = {key: _by_size(several) for key, several in alike.items()}
     usual = median([median([_scale(own) for own in by.values()]) for by in parts.values()] or [0.0])
     scales = {key: {size: _shrunk(own, usual) for size, own in by.items()} for key, by in parts.items()}

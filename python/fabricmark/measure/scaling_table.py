@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from rich.text import Text
 
 from fabricmark.base import terminal
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import Column, number, percent
 from fabricmark.report.run_tables import KIND_STYLES, VERDICT_STYLES
 from fabricmark.results.scaling import Series
@@ -45,10 +46,7 @@ def show(benchmark: str, about: Mapping[str, object], found: Sequence[Series]) -
     """Print every series."""
     out = terminal.console()
     there: set[str] = set()
-    tables: dict[tuple[str, str], list[Series]] = {}
-    for entry in found:
-        tables.setdefault((entry.mode, entry.kind), []).append(entry)
-    for (mode, kind), entries in tables.items():
+    for (mode, kind), entries in grouped(((entry.mode, entry.kind), entry) for entry in found).items():
         words = [f"{benchmark}, {mode} scaling ({MEANING[mode]})", f"{about['ranks_kind']} ranks"]
         terminal.title(out, [*words, f"on {about['device']}"])
         rows = [_cells(entry, place, kind) for entry in entries for place in range(len(entry.ranks))]

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from fabricmark.base.grouping import grouped
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
 from fabricmark.models._missing import Needed
@@ -167,10 +168,7 @@ def at_size(known: Times, values: Sequence[float], moved_bytes: float) -> float:
 
 def means(curves: Iterable[Mapping[float, float]]) -> Times:
     """Geometric mean of the times [s] of several measured curves, by size [bytes]; of one at least."""
-    times: dict[float, list[float]] = {}
-    for curve in curves:
-        for size, seconds in curve.items():
-            times.setdefault(float(size), []).append(seconds)
+    times = grouped((float(size), seconds) for curve in curves for size, seconds in curve.items())
     sizes = sorted(times)
     return Times(tuple(sizes), tuple(float(np.exp(np.mean(np.log(times[size])))) for size in sizes))
 

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import ceil
 
+from fabricmark.base.grouping import grouped
 from fabricmark.base.spread import thinned
 from fabricmark.report import families, run_tables, scales
 from fabricmark.report.groups import Group, Metric, field_text
@@ -119,11 +120,11 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
 
 def lines_over(axis: str, points: Sequence[Point]) -> list[list[Point]]:
     """Points that differ in nothing but their place on the axis, in order; only lines worth drawing."""
-    lines: dict[tuple, list[Point]] = {}
-    for point in points:
-        if axis in point.coordinates:
-            rest = tuple(item for item in point.coordinates.items() if item[0] != axis)
-            lines.setdefault(rest, []).append(point)
+    lines = grouped(
+        (tuple(item for item in point.coordinates.items() if item[0] != axis), point)
+        for point in points
+        if axis in point.coordinates
+    )
     ordered = [sorted(line, key=lambda point: point.coordinates[axis]) for line in lines.values()]
     if not any(len(line) >= families.FEWEST_VALUES for line in ordered):
         return []
@@ -148,9 +149,7 @@ def split(lines: list[list[Point]], names: list[str], fixed: list[str]) -> list[
     if len(lines) <= MOST_SERIES or not candidates:
         return [(fixed, lines)]
     chosen = min(candidates, key=lambda name: counts[name])
-    parts: dict[object, list[list[Point]]] = {}
-    for line in lines:
-        parts.setdefault(line[0].coordinates.get(chosen), []).append(line)
+    parts = grouped((line[0].coordinates.get(chosen), line) for line in lines)
     remaining = [name for name in names if name != chosen]
     panels: list[tuple[list[str], list]] = []
     for part in parts.values():

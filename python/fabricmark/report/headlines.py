@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
+from fabricmark.base.grouping import grouped
 from fabricmark.report import run_tables
 from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
 
@@ -27,9 +28,7 @@ class Headline:
 
 def metrics_of(group: Group) -> list[Metric]:
     """A group's headline metric, one of each kind of time."""
-    kinds: dict[str, list[Metric]] = {}
-    for metric, _ in group.condensed:
-        kinds.setdefault(metric.row.kind, []).append(metric)
+    kinds = grouped((metric.row.kind, metric) for metric, _ in group.condensed)
     return [_metric_of(group, found) for found in kinds.values()]
 
 

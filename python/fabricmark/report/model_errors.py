@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import percent
 from fabricmark.models import _error_bars
 from fabricmark.results import Measurement, Result
@@ -112,9 +113,7 @@ def compared(result: Result, rows: Iterable[tuple[Measurement, "Row"]]) -> list[
 
 def errors(rows: Sequence[Compared]) -> Errors:
     """Of all rows."""
-    bests: dict[tuple, list[float]] = {}
-    for row in rows:
-        bests.setdefault(row.about, []).append(row.best)
+    bests = grouped((row.about, row.best) for row in rows)
     spread = {
         about: max(found) / min(found) - 1
         for about, found in bests.items()

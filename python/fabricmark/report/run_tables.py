@@ -16,6 +16,7 @@ from rich.text import Text
 from fabricmark import models, results
 from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.models import Prediction, _error_bars
 from fabricmark.report import families, model_errors
@@ -289,9 +290,7 @@ def judged(result: Result, known: DeviceLimits | None) -> Judged:
     """A run beside model and limits, of each curve the best point; a table for each set of axes."""
     chosen = families.condensed(result.measurements)
     found = rows([measurement for measurement, _ in chosen], predictions(result, known))
-    alike: dict[tuple[str, ...], list[int]] = {}
-    for place, (measurement, _) in enumerate(chosen):
-        alike.setdefault(tuple(measurement.axes), []).append(place)
+    alike = grouped((tuple(measurement.axes), place) for place, (measurement, _) in enumerate(chosen))
     tables = {}
     for axes, places in alike.items():
         columns, names = keys([chosen[place] for place in places])

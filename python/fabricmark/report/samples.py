@@ -4,6 +4,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import replace
 
+from fabricmark.base.grouping import grouped
 from fabricmark.base.spread import thinned
 from fabricmark.report import families, scales
 from fabricmark.report.curves import ticks
@@ -19,13 +20,10 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
     """A plot for each group and kind of metric."""
     drawn: list[Plot] = []
     for group in groups[:MOST_GROUPS]:
-        families_of_group: dict[tuple[str, str], list[Metric]] = {}
-        for metric in group.metrics:
-            if metric.values:
-                key = (metric.measurement.name, metric.measurement.unit)
-                families_of_group.setdefault(key, []).append(metric)
+        sampled = [metric for metric in group.metrics if metric.values]
+        of_family = grouped(((one.measurement.name, one.measurement.unit), one) for one in sampled)
         swept = families.swept_axes([metric.measurement for metric in group.metrics])
-        for key, metrics in families_of_group.items():
+        for key, metrics in of_family.items():
             axes = sorted(swept[key], key=lambda axis: (not axis.endswith("bytes"), axis))
             plot = over_axis(group, key, metrics, axes[0]) if axes else by_operation(group, key, metrics)
             drawn.append(plot)

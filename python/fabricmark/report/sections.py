@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
+from fabricmark.base.grouping import grouped
 from fabricmark.report import svg, tables
 from fabricmark.report.groups import Group
 from fabricmark.report.plots import MOST_SERIES, Plot, Series
@@ -37,10 +38,7 @@ def summary(groups: Sequence[Group]) -> str:
 
 def hints(groups: Sequence[Group]) -> str:
     """What the reader should know of the runs, once where it is the same of all."""
-    lines: dict[str, list[Group]] = {}
-    for group in groups:
-        for hint in group.hints:
-            lines.setdefault(hint, []).append(group)
+    lines = grouped((hint, group) for group in groups for hint in group.hints)
     shown = [
         hint
         if len(of) == len(groups)

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
 
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import NOTHING, number, percent
 from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
@@ -91,10 +92,7 @@ def power_of(run: Result) -> dict[str, Power]:
 
 def power(group: Group) -> Power | None:
     """Of the first source that any run has, the means over the runs, but the largest peak; None without."""
-    found: dict[str, list[Power]] = {}
-    for run in group.runs:
-        for source, one in power_of(run).items():
-            found.setdefault(source, []).append(one)
+    found = grouped(named for run in group.runs for named in power_of(run).items())
     for source in SOURCES:
         if source in found:
             all_runs = found[source]

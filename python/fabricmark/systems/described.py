@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fabricmark.base import keys
+from fabricmark.base.grouping import grouped
 from fabricmark.systems import files, shipped, text
 from fabricmark.systems.changes import BITSTREAM, BOARD, DEVICES, NETWORK, PARAMETER, TEXT, Change
 from fabricmark.systems.files import SourcedValue
@@ -173,10 +174,8 @@ def _plain(number: str) -> int | float:
 def _lines(entries: Table, table: str = "") -> str:
     """Lines of TOML: what stands in no group first, then each group, GROUP.KEY, as a table."""
     lines = [f"[{table}]"] if table else []
-    groups: dict[str, list[str]] = {}
-    for name, content in entries.items():
-        group, _, single = name.rpartition(".")
-        groups.setdefault(group, []).append(f"{single} = {_toml(content)}")
+    parts = ((*name.rpartition("."), content) for name, content in entries.items())
+    groups = grouped((group, f"{single} = {_toml(content)}") for group, _, single, content in parts)
     lines += groups.pop("", [])
     for group, own in groups.items():
         lines += ["", f"[{table}.{group}]" if table else f"[{group}]", *own]

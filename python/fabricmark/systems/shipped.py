@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 
 from fabricmark.base import keys, quantities
+from fabricmark.base.grouping import grouped
 from fabricmark.systems import build, catalogue, files
 from fabricmark.systems.changes import BITSTREAM, BOARD, DEVICES
 
@@ -138,9 +139,7 @@ def _of_entry(kind: str, entry: catalogue.Entry) -> Iterator[tuple[str, str, flo
 
 @cache
 def _extremes(kind: str, device_class: str) -> Mapping[str, Extremes]:
-    found: dict[str, list[tuple[float, str]]] = {}
-    for name, whose, number in _values(kind, device_class):
-        found.setdefault(name, []).append((number, whose))
+    found = grouped((name, (number, whose)) for name, whose, number in _values(kind, device_class))
     return {name: _of(numbers) for name, numbers in found.items()}
 
 

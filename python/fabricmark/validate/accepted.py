@@ -13,6 +13,7 @@ from math import sqrt
 
 import numpy as np
 
+from fabricmark.base.grouping import grouped
 from fabricmark.validate import intervals
 from fabricmark.validate.posterior import Place, Posterior, noise
 
@@ -50,9 +51,7 @@ class Accepted:
 
 def accepted(posterior: Posterior, published: Collection[str]) -> Accepted:
     """By pools of what was measured."""
-    pools: dict[tuple, list[int]] = {}
-    for at, one in enumerate(posterior.places):
-        pools.setdefault(one.pool, []).append(at)
+    pools = grouped((one.pool, at) for at, one in enumerate(posterior.places))
     known = frozenset(published)
     return Accepted({pool: _judged(posterior, own, pool[1] in known) for pool, own in pools.items()}, known)
 
@@ -78,9 +77,7 @@ def _left_out(
     posterior: Posterior, own: Sequence[int], key: Callable[[Place], Hashable], is_published: bool
 ) -> tuple[np.ndarray, bool | None]:
     """(errors of rows when all with the same key are left out, whether these are better; None for one key)"""
-    folds: dict[Hashable, list[int]] = {}
-    for at in own:
-        folds.setdefault(key(posterior.places[at]), []).append(at)
+    folds = grouped((key(posterior.places[at]), at) for at in own)
     after, gains = [], []
     for fold in folds.values():
         misses = posterior.misses[fold]

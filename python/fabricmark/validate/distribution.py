@@ -6,7 +6,7 @@ from functools import partial
 
 import numpy as np
 
-from fabricmark.base import transports
+from fabricmark.base import grouping, transports
 from fabricmark.models import _published
 from fabricmark.validate.outcomes import Outcome
 
@@ -64,9 +64,7 @@ def spread(found: Iterable[Outcome]) -> Spread | None:
 
 def grouped(found: Sequence[Outcome], columns: Sequence[str]) -> dict[tuple, Spread]:
     """The spread of each group of rows that have the same in these columns, in the order of the rows."""
-    groups: dict[tuple, list[Outcome]] = {}
-    for outcome in found:
-        groups.setdefault(tuple(getattr(outcome.row, column) for column in columns), []).append(outcome)
+    groups = grouping.grouped((tuple(getattr(one.row, column) for column in columns), one) for one in found)
     return {key: spread(members) for key, members in sorted(groups.items())}
 
 
@@ -82,12 +80,10 @@ def against_bars(found: Sequence[Outcome]) -> list[tuple[Bar, Spread, bool]]:
 
 def unpredicted(found: Sequence[Outcome]) -> list[str]:
     """What cannot be predicted, a line for each reason and kind of rows."""
-    groups: dict[tuple, list[int]] = {}
-    for outcome in found:
-        if outcome.predicted is None:
-            row = outcome.row
-            key = (row.benchmark, row.system, row.transport, outcome.reason)
-            groups.setdefault(key, []).append(outcome.line)
+    missing = [(one.row, one) for one in found if one.predicted is None]
+    groups = grouping.grouped(
+        ((row.benchmark, row.system, row.transport, one.reason), one.line) for row, one in missing
+    )
     return [
         f"{benchmark} on {system}, transport {transport}: {reason} (line{_lines(lines)})"
         for (benchmark, system, transport, reason), lines in groups.items()

@@ -9,6 +9,7 @@ from statistics import median
 
 import numpy as np
 
+from fabricmark.base.grouping import grouped
 from fabricmark.validate import intervals, scaled
 from fabricmark.validate.accepted import Accepted, accepted
 from fabricmark.validate.observed import Asked, Observed
@@ -86,10 +87,8 @@ def _spreads(posterior: Posterior, known: Mapping[str, float]) -> dict[str, floa
     """How many times as wide as `intervals.UNKNOWN` values of each CPU and GPU differ from what all others
     say: no published rows tell of these. From the median, which wrong values do not move; of few values
     little. `known`: as the posterior has them."""
-    rows: dict[str, list[int]] = {}
-    for at, one in enumerate(posterior.places):
-        if one.device_class != FPGA:
-            rows.setdefault(one.system, []).append(at)
+    places = enumerate(posterior.places)
+    rows = grouped((one.system, at) for at, one in places if one.device_class != FPGA)
     if not rows:
         return {}
     off = np.abs(posterior.weights) / np.sqrt(np.diag(posterior.inverse))

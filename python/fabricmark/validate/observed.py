@@ -4,6 +4,7 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
+from fabricmark.base.grouping import grouped
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
 from fabricmark.validate import residuals
@@ -39,10 +40,8 @@ def of_rows(
     rows: Iterable[tuple[int, PublishedValue]], predictor: Predictor
 ) -> tuple[list[Observed], list[str]]:
     """(the runs of rows with the role test, why rows have no part)."""
-    runs: dict[tuple, list[tuple[int, PublishedValue]]] = {}
-    for line, row in rows:
-        if row.role == "test":
-            runs.setdefault((*OF_RUN(row), largest_message(row)), []).append((line, row))
+    tests = (pair for pair in rows if pair[1].role == "test")
+    runs = grouped(((*OF_RUN(row), largest_message(row)), (line, row)) for line, row in tests)
     found, without = [], []
     for members in runs.values():
         kept = []

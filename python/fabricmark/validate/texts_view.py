@@ -6,6 +6,7 @@ import numpy as np
 
 from fabricmark.base import terminal
 from fabricmark.base.errors import printable
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import Column, percent
 from fabricmark.validate.texts import Compared, Text
 
@@ -14,9 +15,7 @@ def show(compared: Sequence[Compared], title: str) -> None:
     """One row for each metric of a program: bounds kept, how far off values are, and which of them by no
     more than their tolerance.
     """
-    groups: dict[tuple[str, str], list[Compared]] = {}
-    for one in compared:
-        groups.setdefault((one.text.program, one.text.metric), []).append(one)
+    groups = grouped(((one.text.program, one.text.metric), one) for one in compared)
     rows = [[*key, *_cells(found)] for key, found in sorted(groups.items())]
     if not rows:
         return
@@ -55,9 +54,6 @@ def show_each(compared: Sequence[Compared], every: Sequence[Text]) -> None:
             said = f"predicted {one.predicted:.4g}, printed {row.relation} {row.value:g} {row.unit}"
             off = "" if one.error is None else f", off by {percent(one.error, digits=1)}"
             print(printable(f"{row.id}, {row.program} {row.metric}: {said}{off}"))
-    reasons: dict[str, list[str]] = {}
-    for figure in every:
-        if figure.id not in predicted:
-            reasons.setdefault(figure.reason or "nothing says why", []).append(figure.id)
-    for reason, ids in reasons.items():
+    others = [figure for figure in every if figure.id not in predicted]
+    for reason, ids in grouped((one.reason or "nothing says why", one.id) for one in others).items():
         print(printable(f"no prediction, {reason}: {', '.join(ids)}"))
