@@ -9,6 +9,7 @@ import numpy as np
 
 from fabricmark.base import paths, transports
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import percent
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import checks, learned, observed, outcomes, own_results
@@ -53,8 +54,7 @@ def read(places: Sequence[Path], load: Load, others: Sequence[PublishedValue] = 
     tables = [one for one in places if one not in of_results]
     rows = [(path, line, row) for path in tables for line, row in outcomes.read(path)]
     own = [row for _, _, row in rows]
-    inputs = [row for row in (*others, *own) if row.role == "calibration"]
-    predictor = Predictor(load, inputs)
+    predictor = Predictor(load, (*others, *own))
     runs, without = [], []
     for path in tables:
         found, missing = observed.of_rows([row[1:] for row in rows if row[0] == path], predictor)
@@ -76,11 +76,8 @@ def read(places: Sequence[Path], load: Load, others: Sequence[PublishedValue] = 
 
 def _left(without: Sequence[str]) -> Iterator[str]:
     """Why rows and files have no part, a line for each reason."""
-    named: dict[str, list[str]] = {}
-    for one in without:
-        name, _, reason = one.partition(": ")
-        named.setdefault(reason, []).append(name)
-    for reason, names in named.items():
+    parts = (one.partition(": ") for one in without)
+    for reason, names in grouped((reason, name) for name, _, reason in parts).items():
         more = f" and {len(names) - 1} more" if len(names) > 1 else ""
         yield f"no part in it: {names[0]}{more}: {reason}"
 

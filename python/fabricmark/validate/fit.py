@@ -73,10 +73,10 @@ def rows_of(group: Group, rows: Iterable[PublishedValue]) -> list[PublishedValue
 
 
 def residuals(
-    rows: Sequence[PublishedValue], calibration: Sequence[PublishedValue], load: Load, values: Values
+    rows: Sequence[PublishedValue], every: Sequence[PublishedValue], load: Load, values: Values
 ) -> np.ndarray:
-    """ln(predicted / measured) of each row."""
-    predictor = Predictor(with_values(load, values), calibration)
+    """ln(predicted / measured) of each row. `every`: those that inputs are taken from, too."""
+    predictor = Predictor(with_values(load, values), every)
     found = [predictor.outcome(0, row).predicted for row in rows]
     return np.array(
         [
@@ -89,7 +89,7 @@ def residuals(
 def fit_group(
     group: Group,
     rows: Sequence[PublishedValue],
-    calibration: Sequence[PublishedValue],
+    every: Sequence[PublishedValue],
     load: Load,
     known: Values,
 ) -> dict[Parameter, float]:
@@ -100,7 +100,7 @@ def fit_group(
 
     def errors(logs: np.ndarray) -> np.ndarray:
         values = dict(zip(group.parameters, np.exp(logs), strict=True))
-        return np.append(residuals(rows, calibration, load, {**known, **values}), HOLD * (logs - start))
+        return np.append(residuals(rows, every, load, {**known, **values}), HOLD * (logs - start))
 
     ends = [np.log(end) for end in zip(*(one.ends for one in group.parameters), strict=True)]
     found = least_squares(errors, start, bounds=ends, loss="soft_l1", f_scale=SOFT, diff_step=1e-4)
@@ -116,14 +116,13 @@ def fit(
     values of groups that are not fitted.
     """
     rows = list(rows)
-    calibration = [row for row in rows if row.role == "calibration"]
     values: dict[Parameter, float] = dict(known or {})
     empty: list[Group] = []
     for group in groups:
         own = rows_of(group, rows)
         if own:
-            _must_be_predictable(own, calibration, with_values(load, values))
-            found = fit_group(group, own, calibration, load, values)
+            _must_be_predictable(own, rows, with_values(load, values))
+            found = fit_group(group, own, rows, load, values)
             values |= {parameter: rounded(value) for parameter, value in found.items()}
         else:
             empty.append(group)
@@ -132,11 +131,9 @@ def fit(
     return values
 
 
-def _must_be_predictable(
-    rows: Sequence[PublishedValue], calibration: Sequence[PublishedValue], load: Load
-) -> None:
+def _must_be_predictable(rows: Sequence[PublishedValue], every: Sequence[PublishedValue], load: Load) -> None:
     """Raises FabricmarkError (2) with the reason: without predictions a fit would hand back its start."""
-    predictor = Predictor(load, calibration)
+    predictor = Predictor(load, every)
     for row in rows:
         outcome = predictor.outcome(0, row)
         if outcome.predicted is None:
@@ -196,10 +193,9 @@ def support(
 ) -> Support:
     """The rows of its group whose prediction moves by more than 0.1 % when the parameter moves by 10 %."""
     rows = list(rows)
-    calibration = [row for row in rows if row.role == "calibration"]
     own = rows_of(group, rows)
     moved = {**values, parameter: values[parameter] * 1.1}
-    change = residuals(own, calibration, load, moved) - residuals(own, calibration, load, values)
+    change = residuals(own, rows, load, moved) - residuals(own, rows, load, values)
     moving = [row for row, by in zip(own, change, strict=True) if abs(by) > 1e-3]
     sizes = {row.message_bytes or row.matrix_width_printed or 0 for row in moving}
     return Support(len(moving), tuple(sorted({row.devices for row in moving})), tuple(sorted(sizes)))

@@ -7,6 +7,7 @@ same run.
 
 from collections.abc import Sequence
 
+from fabricmark.base import grouping
 from fabricmark.models import _published
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import fit
@@ -26,11 +27,7 @@ def key_of(row: PublishedValue) -> Key:
 
 def grouped(rows: Sequence[PublishedValue]) -> dict[Key, list[PublishedValue]]:
     """The rows with the role test by their group."""
-    found: dict[Key, list[PublishedValue]] = {}
-    for row in rows:
-        if row.role == "test":
-            found.setdefault(key_of(row), []).append(row)
-    return found
+    return grouping.grouped((key_of(row), row) for row in rows if row.role == "test")
 
 
 def left_out(key: Key, rows: Sequence[PublishedValue], load: Load) -> list[Outcome]:
@@ -49,6 +46,5 @@ def left_out(key: Key, rows: Sequence[PublishedValue], load: Load) -> list[Outco
                 one: value for one, value in fit.current(group, rows, load).items() if value is not None
             }
     values = fit.fit(kept, load, touched, known)
-    calibration = [row for row in rows if row.role == "calibration"]
-    predictor = Predictor(fit.with_values(load, values), calibration)
+    predictor = Predictor(fit.with_values(load, values), rows)
     return [predictor.outcome(0, row) for row in own]

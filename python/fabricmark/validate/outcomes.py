@@ -65,12 +65,12 @@ class Predictor:
     """Predicts rows; runs that several rows share are worked out once.
 
     `load`: the system of a name and one of its boards (None: its first); raises FabricmarkError.
-    `calibration`: rows that are inputs: the hosts' MPI curves, which take the place of the systems' own of
-    the same devices and nodes and stand beside the others.
+    `rows`: those with the role calibration are inputs: the hosts' MPI curves, which take the place of the
+    systems' own of the same devices and nodes and stand beside the others.
     """
 
-    def __init__(self, load: Load, calibration: Iterable[PublishedValue] = ()) -> None:
-        self._load, self._calibration = load, tuple(calibration)
+    def __init__(self, load: Load, rows: Iterable[PublishedValue] = ()) -> None:
+        self._load, self._rows = load, tuple(rows)
         self._systems: dict[tuple[str, str], System | str] = {}
         self._runs: dict[tuple, list[Prediction] | str] = {}
 
@@ -106,7 +106,7 @@ class Predictor:
         return first if kind in (None, first.board_id) else self._load(name, kind)
 
     def _with_curves(self, system: System) -> System:
-        given = curves_of_rows(self._calibration, system.name)
+        given = curves_of_rows(self._rows, system.name)
         if not given:
             return system
         networks = {
@@ -157,4 +157,4 @@ def predictor_of(
     rows: Sequence[tuple[int, PublishedValue]], profile: str = "fitted", load: Load | None = None
 ) -> Predictor:
     """What predicts rows, with their own calibration rows as inputs."""
-    return Predictor(load or loaded(profile), [row for _, row in rows if row.role == "calibration"])
+    return Predictor(load or loaded(profile), (row for _, row in rows))

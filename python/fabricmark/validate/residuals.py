@@ -12,7 +12,7 @@ from fabricmark.models import _published
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import groups, scored, tables
 from fabricmark.validate.intervals import COLUMNS, Residual, size_of
-from fabricmark.validate.outcomes import Load, Outcome, Predictor, loaded, read
+from fabricmark.validate.outcomes import Load, Outcome, Predictor, predictor_of, read
 from fabricmark.validate.runs import NotPredicted, bitstream_of
 from fabricmark.validate.scored import Scored
 
@@ -57,7 +57,7 @@ def of_scored(one: Scored) -> Residual:
 def make(load: Load) -> list[Residual]:
     """All of them, from the models and files of today."""
     rows = tables.with_tables(row for _, row in read())
-    predictor = Predictor(load, [row for row in rows if row.role == "calibration"])
+    predictor = Predictor(load, rows)
     found = [
         of_outcome(one, predictor) for key in groups.grouped(rows) for one in groups.left_out(key, rows, load)
     ]
@@ -82,6 +82,6 @@ def plain(outcomes: Sequence[Outcome], predictor: Predictor) -> list[Residual]:
 def of_profile(benchmark: str, transport: str, profile: str) -> list[Residual]:
     """Of a profile in which nothing is fitted: all rows as they are predicted."""
     rows = [(line, row) for line, row in read() if row.role == "calibration" or row.benchmark == benchmark]
-    predictor = Predictor(loaded(profile), [row for _, row in rows if row.role == "calibration"])
+    predictor = predictor_of(rows, profile)
     chosen = [(line, row) for line, row in rows if row.role == "test" and row.transport == transport]
     return plain([predictor.outcome(line, row) for line, row in chosen], predictor)

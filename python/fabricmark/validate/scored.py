@@ -90,8 +90,7 @@ def rule_of(one: Printed, known: Sequence[Rule]) -> Rule:
 def score(load: Load, rows: Sequence[Printed] | None = None) -> list[Scored]:
     """All printed values; those with the role test or fit are predicted."""
     known, rows = rules(), list(published.printed() if rows is None else rows)
-    calibration = [row for row in published.load() if row.role == "calibration"]
-    predictor = Predictor(load, calibration)
+    predictor = Predictor(load, published.load())
     return [_scored(one, rule_of(one, known), predictor, load, rows) for one in rows]
 
 

@@ -65,8 +65,7 @@ def left_out(split: Split, rows: Sequence[PublishedValue], load: Load) -> list[O
     """
     kept = [row for row in rows if row.role != "test" or not split.leaves_out(row)]
     values = fit.fit(kept, load)
-    calibration = [row for row in rows if row.role == "calibration"]
-    predictor = Predictor(fit.with_values(load, values), calibration)
+    predictor = Predictor(fit.with_values(load, values), rows)
     return [predictor.outcome(0, row) for row in rows if row.role == "test" and split.leaves_out(row)]
 
 

@@ -7,6 +7,7 @@ from functools import lru_cache
 import numpy as np
 
 from fabricmark.base import terminal
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import Column, percent
 from fabricmark.results.published import PublishedValue
 from fabricmark.validate import distribution, intervals, outcomes, residuals, splits, tables, unmeasured
@@ -40,7 +41,7 @@ def _key(one: Residual) -> tuple:
 def every(rows: Sequence[PublishedValue]) -> Iterator[tuple[Split, list[tuple[Residual, Interval]]]]:
     """Of all splits."""
     load = lru_cache(maxsize=None)(outcomes.loaded("fitted"))
-    predictor = Predictor(load, [row for row in rows if row.role == "calibration"])
+    predictor = Predictor(load, rows)
     for split in [*splits.splits(rows), *splits.of_systems(rows)]:
         yield split, pairs(split, rows, load, predictor)
 
@@ -53,9 +54,7 @@ def show() -> None:
     cells = []
     for split, found in every(rows):
         cells.append([split.name, "all", "", "", *_cells(found)])
-        groups: dict[tuple, list[tuple[Residual, Interval]]] = {}
-        for pair in found:
-            groups.setdefault((pair[0].benchmark, pair[0].system, pair[0].transport), []).append(pair)
+        groups = grouped(((pair[0].benchmark, pair[0].system, pair[0].transport), pair) for pair in found)
         for key, own in sorted(groups.items()):
             if len(own) >= LEAST_SHOWN:
                 cells.append([split.name, *key, *_cells(own)])

@@ -30,7 +30,7 @@ def file() -> Path:
 def make(load: Load) -> list[Residual]:
     """All of them, from the models and files of today."""
     rows: list[PublishedValue] = tables.with_tables(row for _, row in read())
-    predictor = Predictor(load, [row for row in rows if row.role == "calibration"])
+    predictor = Predictor(load, rows)
     return [
         residuals.of_outcome(one, predictor)
         for split in splits.of_systems(rows)
