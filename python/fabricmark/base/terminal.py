@@ -107,6 +107,13 @@ def show(out: Console, columns: Sequence[Column], rows: Iterable[Row]) -> set[st
     return {columns[place].heading for place in kept}
 
 
+def table(parts: Iterable[str], columns: Sequence[Column], rows: Iterable[Row]) -> None:
+    """Print a table below its title."""
+    out = console()
+    title(out, parts)
+    show(out, columns, rows)
+
+
 def packed(parts: Sequence[Text], width: int, indent: str = "", separator: str = ", ") -> list[Text]:
     """Parts on as few lines as hold each of them whole."""
     lines: list[Text] = []

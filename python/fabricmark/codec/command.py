@@ -103,11 +103,10 @@ def _content(file: Path) -> bytes:
 
 
 def _report(target: Path, layout: Layout, before: int, after: int) -> None:
-    out = terminal.console()
-    terminal.title(out, [f"{target}: {before} to {after} bytes, ratio {before / max(after, 1):.3f}"])
     columns = [Column("array", key=True), *(Column(name) for name in ("type", "shape", "predictor"))]
     rows = [_row(one) for one in layout.arrays]
-    terminal.show(out, [*columns, *terminal.numbers("lanes", "ratio")], rows)
+    head = f"{target}: {before} to {after} bytes, ratio {before / max(after, 1):.3f}"
+    terminal.table([head], [*columns, *terminal.numbers("lanes", "ratio")], rows)
 
 
 def _row(one: Array) -> list[str]:

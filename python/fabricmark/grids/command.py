@@ -126,8 +126,6 @@ def _report(output: Path, made: Cut, elevation: "numpy.ndarray | None") -> None:
     frame, depth = made.frame, made.depth
     water = depth > 0
     wide = 100 * frame.stretching
-    out = terminal.console()
-    terminal.title(out, [f"{output}: {frame.columns} x {frame.rows} cells"])
     rows = [
         ["from", made.said],
         ["longitude", f"{frame.west:.6g} to {frame.east:.6g}"],
@@ -143,4 +141,5 @@ def _report(output: Path, made: Cut, elevation: "numpy.ndarray | None") -> None:
     if elevation is not None:
         lift = elevation[water]
         rows.append(["water at the start", f"{lift.min():.4g} to {lift.max():.4g} m"])
-    terminal.show(out, [Column("depths", key=True), Column("value", prose=True)], rows)
+    head = f"{output}: {frame.columns} x {frame.rows} cells"
+    terminal.table([head], [Column("depths", key=True), Column("value", prose=True)], rows)

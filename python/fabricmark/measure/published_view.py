@@ -108,6 +108,4 @@ def show(loaded: list[Result], system: str) -> None:
     for metric in dict.fromkeys(row.metric for row in rows if row not in kept):
         kept += [row for row in rows if row.metric == metric][-MOST:]
     if kept:
-        out = terminal.console()
-        terminal.title(out, ["modelled beside published"])
-        terminal.show(out, COLUMNS, [row.cells for row in kept])
+        terminal.table(["modelled beside published"], COLUMNS, [row.cells for row in kept])

@@ -59,9 +59,7 @@ def verify(wanted: Wanted) -> bool:
         Column("case", key=True), Column("figure", key=True), Column("reached", right=True),
         Column("has to be"), Column("is it"),
     ]  # fmt: skip
-    out = terminal.console()
-    terminal.title(out, [wanted.benchmark, "cases with a known solution"])
-    terminal.show(out, columns, rows)
+    terminal.table([wanted.benchmark, "cases with a known solution"], columns, rows)
     return all(one.is_reached for some in found.values() for one in some)
 
 

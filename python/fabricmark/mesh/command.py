@@ -168,8 +168,6 @@ def _read_as(projection: Projection) -> list[object]:
 def _report(name: object, answer: Mapping, picture: Path | None = None) -> None:
     """A line for each group of numbers."""
     q = answer["quality"]
-    out = terminal.console()
-    terminal.title(out, [f"{name}: {q['elements']} elements, {q['nodes']} nodes"])
     pieces = "" if q["pieces"] == 1 else f"; {q['pieces']} pieces that no edge joins"
     rivers = f", {q['river_edges']} river" if q["river_edges"] else ""
     rows = [
@@ -193,7 +191,8 @@ def _report(name: object, answer: Mapping, picture: Path | None = None) -> None:
         ["worst aspect", f"{q['worst_aspect']:.2f} (1: equilateral)"],
         ["CFL step at rest", f"{q['step_at_rest_s']:.4g} s for order 0 and a factor of 1"],
     ]
-    terminal.show(out, [Column("quality", key=True), Column("value", prose=True)], rows)
+    head = f"{name}: {q['elements']} elements, {q['nodes']} nodes"
+    terminal.table([head], [Column("quality", key=True), Column("value", prose=True)], rows)
     _say_picture(picture)
 
 

@@ -53,8 +53,6 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
         if name in words:
             raise FabricmarkError(f"{name} is set and swept", "leave out one of them")
     every = [_figures({**words, **dict(zip(swept, one, strict=True))}, profile) for one in texts]
-    out = terminal.console()
-    terminal.title(out, [NAME, "modelled", f"profile {profile}"])
     if swept:
         headings = [f"{one.name} [{one.unit}]" if one.unit else one.name for one in every[0]]
         columns = [Column(swept[0], key=True), *terminal.numbers(*headings)]
@@ -62,7 +60,6 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
             [*text, *(terminal.number(one.value) for one in figures)]
             for text, figures in zip(texts, every, strict=True)
         ]
-        terminal.show(out, columns, rows)
     else:
         columns = [
             Column("figure", key=True),
@@ -71,7 +68,7 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
             Column("law", prose=True),
         ]
         rows = [[one.name, terminal.number(one.value), one.unit, one.law] for one in every[0]]
-        terminal.show(out, columns, rows)
+    terminal.table([NAME, "modelled", f"profile {profile}"], columns, rows)
     if file is not None:
         fields = [*swept, "figure", "value", "unit", "kind"]
         table = [

@@ -111,8 +111,6 @@ def _percents(errors: distribution.Spread) -> str:
 
 
 def _show(found: list[outcomes.Outcome], pairs: checks.Pairs, by: list[str]) -> None:
-    out = terminal.console()
-    terminal.title(out, ["Relative error of the predictions"])
     columns = [Column(name, key=True) for name in by]
     columns += terminal.numbers("rows", "median", "p90", "largest", "rival median", "rival p90")
     columns += terminal.numbers("without ±", "covered", "±")
@@ -125,7 +123,7 @@ def _show(found: list[outcomes.Outcome], pairs: checks.Pairs, by: list[str]) -> 
         bar = certain[key]
         bars = (str(bar.unvalidated), percent(bar.share), percent(bar.half_width, digits=1))
         rows.append([*map(str, key), str(errors.rows), *(percent(one, digits=1) for one in shares), *bars])
-    terminal.show(out, columns, rows)
+    terminal.table(["Relative error of the predictions"], columns, rows)
 
 
 def _show_left_out(pairs: list[tuple[float, intervals.Interval]]) -> None:

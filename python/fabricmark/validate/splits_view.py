@@ -58,9 +58,7 @@ def show() -> None:
         for key, own in sorted(groups.items()):
             if len(own) >= LEAST_SHOWN:
                 cells.append([split.name, *key, *_cells(own)])
-    out = terminal.console()
-    terminal.title(out, ["Rows that splits leave out of the fit and of the intervals"])
-    terminal.show(out, columns, cells)
+    terminal.table(["Rows that splits leave out of the fit and of the intervals"], columns, cells)
 
 
 def _cells(found: Sequence[tuple[Residual, Interval]]) -> list[str]:

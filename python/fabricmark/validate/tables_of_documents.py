@@ -56,15 +56,13 @@ def _tables(found: list[scored.Scored]) -> None:
     groups: dict[tuple[str, str], list[float]] = {}
     for one in scored.tests(found):
         groups.setdefault((one.printed.table, one.printed.benchmark), []).append(one.error)
-    out = terminal.console()
-    terminal.title(out, ["Relative error of the values that are tests"])
     columns = [Column("table", key=True), Column("benchmark", key=True)]
     columns += terminal.numbers("rows", "median", "p90", "largest")
     rows = []
     for key, errors in sorted(groups.items()):
         shares = (*np.percentile(errors, (50, distribution.HIGH)), max(errors))
         rows.append([*key, str(len(errors)), *(percent(share, digits=1) for share in shares)])
-    terminal.show(out, columns, rows)
+    terminal.table(["Relative error of the values that are tests"], columns, rows)
     errors = [error for some in groups.values() for error in some]
     if not errors:
         raise FabricmarkError("no value of the file is a test", "see meyer_2024_roles.csv for what is")

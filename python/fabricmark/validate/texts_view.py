@@ -19,13 +19,11 @@ def show(compared: Sequence[Compared], title: str) -> None:
     rows = [[*key, *_cells(found)] for key, found in sorted(groups.items())]
     if not rows:
         return
-    out = terminal.console()
-    terminal.title(out, [title])
     columns = [Column("program", key=True), Column("metric", key=True)]
     columns += terminal.numbers(
         "rows", "no model", "bounds kept", "median", "largest", "largest difference", "tolerated"
     )
-    terminal.show(out, columns, rows)
+    terminal.table([title], columns, rows)
 
 
 def _cells(found: Sequence[Compared]) -> list[str]:
