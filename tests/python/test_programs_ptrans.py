@@ -108,10 +108,11 @@ def test_ranks_without_a_block_are_valid(ptrans):
 
 
 @pytest.mark.parametrize("variant", VARIANTS)
-def test_any_block_and_any_number_of_replications_is_valid(ptrans, variant):
-    for block, width, replications in ((1, 1, 1), (3, 1, 2), (6, 2, 5), (36, 4, 3), (40, 8, 2), (128, 32, 1)):
-        words = ("--block-size", block, "--channel-width", width, "--replications", replications)
-        check_valid(ptrans.valid(*short(*words), *ONE_WAY, "--variant", variant, "--ranks", 2))
+@pytest.mark.parametrize("case", [(1, 1, 1), (3, 1, 2), (6, 2, 5), (36, 4, 3), (40, 8, 2), (128, 32, 1)])
+def test_any_block_and_any_number_of_replications_is_valid(ptrans, case, variant):
+    words = zip(("--block-size", "--channel-width", "--replications"), case, strict=True)
+    words = itertools.chain.from_iterable(words)
+    check_valid(ptrans.valid(*short(*words), *ONE_WAY, "--variant", variant, "--ranks", 2))
 
 
 def test_rounds_of_any_length_and_no_parts_are_valid(ptrans):
