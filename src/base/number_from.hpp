@@ -1,6 +1,7 @@
 #pragma once
 
 #include <charconv>
+#include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
@@ -11,8 +12,8 @@ namespace fabricmark {
 template <typename Number>
 std::optional<Number> number_from(std::string_view text) {
   Number number{};
-  const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  const char* const end = std::to_address(text.end());
+  const auto [stop, failure] = std::from_chars(std::to_address(text.begin()), end, number);
   return failure == std::errc{} && stop == end ? std::optional(number) : std::nullopt;
 }
 

@@ -38,7 +38,7 @@ fs::path home_folder() {
 
 /// As in pocl_cache_init_topdir of PoCL 3.1.
 fs::path pocl_cache_folder() {
-  if (const std::string folder = environment("POCL_CACHE_DIR"); !folder.empty()) return folder;
+  if (std::string folder = environment("POCL_CACHE_DIR"); !folder.empty()) return folder;
   if (const fs::path folder = environment("XDG_CACHE_HOME"); !folder.empty())
     return folder / "pocl" / "kcache";
   const char* const home = std::getenv("HOME");
@@ -70,7 +70,7 @@ bool is_own_folder(const fs::path& folder) {
 }  // namespace
 
 fs::path cache_folder() {
-  if (const std::string folder = environment("FABRICMARK_CACHE"); !folder.empty()) return folder;
+  if (std::string folder = environment("FABRICMARK_CACHE"); !folder.empty()) return folder;
   if (const fs::path folder = absolute_in("XDG_CACHE_HOME"); !folder.empty()) return folder / "fabricmark";
   const fs::path home = home_folder();
   return home.empty() ? home : home / ".cache" / "fabricmark";

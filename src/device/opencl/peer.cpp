@@ -64,7 +64,7 @@ PeerBuffer buffer_on(const std::shared_ptr<const cuda::Block>& block, const cl::
   static_cast<void>(file.release());  // the runtime's from here on
   // It is OpenCL's for good: CUDA copies from and to it only between its commands. NVIDIA's runtime never
   // ends where it has not been given back before the context goes.
-  const cl::CommandQueue queue(context, device);
+  cl::CommandQueue queue(context, device);
   cl::detail::errHandler(acquire(queue(), 1, &memory(), 0, nullptr, nullptr),
                          "clEnqueueAcquireExternalMemObjectsKHR");
   queue.finish();

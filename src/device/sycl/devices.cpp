@@ -3,6 +3,7 @@
 #include <dlfcn.h>
 
 #include <algorithm>
+#include <array>
 #include <cctype>
 #include <cstdlib>
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "base/error.hpp"
 #include "base/host.hpp"
+#include "device/memory.hpp"
 #include "device/sycl/sycl.hpp"
 
 namespace fabricmark::device::sycl {

@@ -38,6 +38,7 @@ void windows_both_ways(Pair& pair) {
   pair.wait_all();
 }
 
+// NOLINTNEXTLINE(bugprone-throwing-static-initialization): of memory that a program has not even at its start
 const Program kRows[] = {
     {.name = "allgather",
      .title = "Allgather Latency Test",

@@ -2,7 +2,6 @@
 
 #include "base/error.hpp"
 #include "transport/nvlink/nvlink_transfer.hpp"
-#include "transport/registry.hpp"
 
 namespace fabricmark::transport {
 

@@ -8,6 +8,7 @@
 #include "transport/messages.hpp"
 #include "transport/nvlink/peer_blocks.hpp"
 #include "transport/nvlink/windows.hpp"
+#include "transport/registry.hpp"
 #include "transport/transfer.hpp"
 #include "transport/transport.hpp"
 

@@ -27,8 +27,9 @@ Grant PeerBlocks::grant(int peer, const device::cuda::PeerMemory& memory, std::s
 
 void PeerBlocks::tell_what_is_gone() {
   seen_gone_ = Block::count_gone();
-  for (int rank = 0; rank < static_cast<int>(peers_.size()); ++rank) {
-    Peer& other = peers_[static_cast<std::size_t>(rank)];
+  for (std::size_t place = 0; place < peers_.size(); ++place) {
+    const auto rank = static_cast<int>(place);
+    Peer& other = peers_[place];
     std::erase_if(other.shown, [&](const auto& one) {
       if (!one.second.expired()) return false;
       if (rank != own_rank_) {
