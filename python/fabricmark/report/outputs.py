@@ -32,14 +32,14 @@ def main(
 ) -> inputs.Inputs:  # fmt: skip
     """Print the report of all files and write what is asked for. Raises FabricmarkError (2 or 3)."""
     texts = {csv: rows.as_csv, markdown: rows.as_markdown}
-    texts = {file: write_text for file, write_text in texts.items() if file is not None}
+    texts = {file: as_text for file, as_text in texts.items() if file is not None}
     if csv is not None and csv == markdown:
         raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
     found = inputs.read(inputs.find(places))
     if found.results:
         run_tables.show(found.results)
-        for file, write_text in texts.items():
-            paths.write_atomically(file, write_text(found.results))
+        for file, as_text in texts.items():
+            paths.write_atomically(file, as_text(found.results))
         if svg is not None:
             run_tables.save_svg(found.results, svg)
     for line in waiting(found):

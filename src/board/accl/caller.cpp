@@ -3,7 +3,6 @@
 #include <fmt/core.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <iterator>
 #include <string_view>
@@ -107,10 +106,24 @@ void Caller::tell_others(dataflow::Kernel& kernel, int communicator, const Resul
 void Caller::carry_out(Running& running) {
   check_type(running);
   check_operands(running);
-  if (running.call.kind == Kind::kNop) return;
-  constexpr std::array kKinds{&Caller::send, &Caller::receive, &Caller::put,       &Caller::stream_put,
-                              &Caller::copy, &Caller::combine, &Caller::collective};
-  (this->*kKinds.at(static_cast<std::size_t>(running.call.kind) - 1))(running);
+  switch (running.call.kind) {
+    case Kind::kNop:
+      return;
+    case Kind::kSend:
+      return send(running);
+    case Kind::kRecv:
+      return receive(running);
+    case Kind::kPut:
+      return put(running);
+    case Kind::kStreamPut:
+      return stream_put(running);
+    case Kind::kCopy:
+      return copy(running);
+    case Kind::kCombine:
+      return combine(running);
+    case Kind::kCollective:
+      return collective(running);
+  }
 }
 
 int Caller::device_of(const Running& running) const {
