@@ -50,6 +50,12 @@ std::size_t count_other(collectives::Type type, const std::vector<std::byte>& fo
 
 constexpr const char* kOfProcesses = "mpi";  // needs ranks that are processes
 
+/// Whether ranks of this process have the transport on this device.
+bool serves(const runtime::TransportSpec& spec, const device::DeviceInfo& info) {
+  const bool has_memory = spec.memory != "peer" || info.has_peer_memory;
+  return spec.is_between_memories() && spec.name != kOfProcesses && has_memory;
+}
+
 // Whole, in chunks, from mapped memory where the device shares it: bytes of a chunk, mapped memory.
 const std::vector<std::pair<std::size_t, bool>> kWays{{0, false}, {1000, false}, {1000, true}};
 
@@ -172,7 +178,7 @@ TEST_F(OnRing, AMessageThatDoesNotComeIsNamedWholeOrInChunks) {
 
 TEST_F(OnRing, TransportsAreMadeByName) {
   for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (!spec.is_between_memories() || spec.name == kOfProcesses) continue;
+    if (!serves(spec, found_.info)) continue;
     on_ranks(1, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
       const std::unique_ptr<Transport> transport = make_transport(context);
       EXPECT_EQ(transport->name(), spec.name);
@@ -202,7 +208,7 @@ TEST_F(OnRing, TransportsAreMadeByName) {
 
 TEST_F(OnRing, ATunedTransportSaysWhatItChoseAndCarriesMessagesOfAnySize) {
   for (const runtime::TransportSpec& spec : runtime::transport_specs()) {
-    if (!spec.is_between_memories() || spec.name == kOfProcesses) continue;
+    if (!serves(spec, found_.info)) continue;
     on_ranks(2, waiting(kTimeout), options_of(spec.name), [&](const auto& context, Communicator& ranks) {
       const auto transport = make_transport(context, {.largest_bytes = std::size_t{1} << 18});
       ASSERT_EQ(context.remarks().size(), 1U);

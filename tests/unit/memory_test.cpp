@@ -25,12 +25,13 @@ TEST(MemoryKind, IsReadFromItsName) {
   EXPECT_EQ(memory_kind("buffer"), MemoryKind::kBuffer);
   EXPECT_EQ(memory_kind("host-pointer"), MemoryKind::kHostPointer);
   EXPECT_EQ(memory_kind("svm"), MemoryKind::kSvm);
+  EXPECT_EQ(memory_kind("peer"), MemoryKind::kPeer);
 }
 
 TEST(MemoryKind, RefusesOtherNamesAndListsItsOwn) {
   for (const char* name : {"", "SVM", "host_pointer", "hbm"}) {
     const std::string message = message_of([&] { memory_kind(name); });
-    EXPECT_TRUE(mentions(message, "buffer, host-pointer or svm")) << message;
+    EXPECT_TRUE(mentions(message, "buffer, host-pointer, svm or peer")) << message;
   }
 }
 

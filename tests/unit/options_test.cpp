@@ -24,7 +24,11 @@ TEST(Options, HaveDefaults) {
   EXPECT_EQ(given.ranks, 1);
   EXPECT_EQ(given.repetitions, 0) << "the benchmark decides";
   EXPECT_EQ(given.warmup, 1);
-  EXPECT_EQ(given.memory, "buffer");
+  EXPECT_EQ(given.memory, "") << "the transport decides";
+  EXPECT_EQ(memory_over("", given.memory), "buffer");
+  EXPECT_EQ(memory_over("host", given.memory), "buffer");
+  EXPECT_EQ(memory_over("nvlink", given.memory), "peer");
+  EXPECT_EQ(memory_over("nvlink", "buffer"), "buffer");
   EXPECT_FALSE(given.json || given.fault || given.delay || given.min_time_seconds || given.timeline);
   EXPECT_EQ(given.max_time_seconds, 20);
   EXPECT_TRUE(given.parameters.empty() && given.selection.mapping.empty());
