@@ -9,7 +9,7 @@ import pytest
 from boards import ENGINES
 from charged_runs import exported
 from fabricmark.base import kernels
-from stream_program import KERNELS, PROGRAM, Stream, devices, mpirun, only_error
+from stream_program import KERNELS, PROGRAM, REPOSITORY, Stream, devices, mpirun, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -30,6 +30,8 @@ SMALL = {
 }
 QUICK = {"stream", "ptrans", "b_eff"}  # of the others, test files of their own run both variants
 REFUSED = re.compile(r"there is no host code for the variant ([\w -]+); choose ([\w, -]+) \(--variant.*\)$")
+PEER_GPU = REPOSITORY / "build" / "release" / "tests" / "unit" / "libpeer_gpu.so"
+NO_PEERS = "the transport nvlink does not reach the memory of emulated devices"
 NO_CHANNELS = "channels need the compiler for Intel's FPGAs or their emulator"
 
 
@@ -110,8 +112,10 @@ def test_every_pair_runs_or_is_refused_by_name(program, of_kernels, benchmark):
         how = {}
         if words[-1] == "mpi":  # whose ranks are processes, and which hands any MPI its shared virtual memory
             more, how = ("--memory", "svm"), {"launcher": mpirun(1)}
+        if words[-1] == "nvlink":  # which needs a GPU, or what plays one
+            how = {"variables": {"LD_PRELOAD": str(PEER_GPU)}}
         done = program(benchmark).run(*words, *more, *small, **how)
-        if name == "channels with channels" and NO_CHANNELS in done.errors:
+        if (name == "channels with channels" and NO_CHANNELS in done.errors) or NO_PEERS in done.errors:
             assert done.code == 2
             continue
         if done.code == 2:
