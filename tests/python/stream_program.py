@@ -14,6 +14,7 @@ from fabricmark.base import runtimes, unreaped
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
+PEER_GPU = REPOSITORY / "build" / "release" / "tests" / "unit" / "libpeer_gpu.so"  # what plays a GPU
 KERNELS = REPOSITORY / "kernels"
 TIME_OUT = 60
 EMULATOR = "fpga-emulator"
@@ -148,6 +149,16 @@ def on_a_device(factory, name="stream"):
     """How to start fm_<name> in a folder of its own; skips the test where there is no device."""
     made = Stream(factory.mktemp(name), PROGRAM.with_name(f"fm_{name}"))
     devices(made)
+    return made
+
+
+def on_a_cpu(factory, names, library):
+    """How to start these programs with a library of the tests; skips the test without it or a CPU."""
+    if not library.exists():
+        pytest.skip("built without MPI or without tests")
+    made = {name: on_a_device(factory, name) for name in names}
+    if devices(made[next(iter(made))])[0]["class"] != "cpu":
+        pytest.skip("for CPUs only")
     return made
 
 

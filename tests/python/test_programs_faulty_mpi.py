@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 from fabricmark import results
-from stream_program import PROGRAM, REPOSITORY, devices, error_lines, mpirun, on_a_device
+from stream_program import PROGRAM, REPOSITORY, error_lines, mpirun, on_a_cpu
 
 pytestmark = pytest.mark.programs
 
@@ -27,12 +27,7 @@ KINDS = ("drop", "truncate", "delay", "fail")
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    if not LIBRARY.exists():
-        pytest.skip("built without MPI or without tests")
-    made = {name: on_a_device(tmp_path_factory, name) for name in PROGRAMS}
-    if devices(made["stream"])[0]["class"] != "cpu":
-        pytest.skip("for CPUs only")
-    return made
+    return on_a_cpu(tmp_path_factory, PROGRAMS, LIBRARY)
 
 
 def run(program, name, fault, **how):

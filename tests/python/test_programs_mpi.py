@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 import pytest
 from b_eff_program import failed
-from stream_program import REPOSITORY, Stream, devices, mpirun, on_a_device, one_error, only_error
+from stream_program import REPOSITORY, Stream, mpirun, on_a_cpu, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -30,12 +30,7 @@ RARELY = {("b_eff", "handle"), ("b_eff", "svm"), ("hpl", "svm"), ("fft", "svm")}
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    if not LIBRARY.exists():
-        pytest.skip("built without MPI or without tests")
-    made = {name: on_a_device(tmp_path_factory, name) for name in PROGRAMS}
-    if devices(made["b_eff"])[0]["class"] != "cpu":
-        pytest.skip("for CPUs only")
-    return made
+    return on_a_cpu(tmp_path_factory, PROGRAMS, LIBRARY)
 
 
 @dataclass

@@ -7,12 +7,11 @@ import re
 
 import pytest
 from b_eff_program import failed
-from stream_program import REPOSITORY, Stream, devices, mpirun, on_a_device, one_error, only_error
+from stream_program import PEER_GPU, Stream, mpirun, on_a_cpu, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
-LIBRARY = REPOSITORY / "build" / "release" / "tests" / "unit" / "libpeer_gpu.so"
 OVER_NVLINK = ("--transport", "nvlink", "--repetitions", "1")
 PROGRAMS = {
     "b_eff": ("--largest", "12", "--messages", "3"),
@@ -25,17 +24,12 @@ PROGRAMS = {
 
 @pytest.fixture(scope="module")
 def programs(tmp_path_factory):
-    if not LIBRARY.exists():
-        pytest.skip("built without tests")
-    made = {name: on_a_device(tmp_path_factory, name) for name in PROGRAMS}
-    if devices(made["b_eff"])[0]["class"] != "cpu":
-        pytest.skip("for CPUs only")
-    return made
+    return on_a_cpu(tmp_path_factory, PROGRAMS, PEER_GPU)
 
 
 def run(program, *words, wrong="", ranks=2, **how):
     """On ranks of MPI; `wrong` is what goes wrong with the GPU. Ranks of one process where `ranks` is 0."""
-    variables = {"LD_PRELOAD": str(LIBRARY), "FABRICMARK_PEER_GPU": wrong}
+    variables = {"LD_PRELOAD": str(PEER_GPU), "FABRICMARK_PEER_GPU": wrong}
     if ranks == 0:
         return program.run(*words, variables=variables, **how)
     pairs = [f"{name}={value}" for name, value in variables.items()]
@@ -78,7 +72,7 @@ def test_collective_operations(tmp_path_factory, programs, operation):
         tmp_path_factory.mktemp("collective"), programs["b_eff"].program.with_name("fm_collective")
     )
     words = (operation, "--transport", "nvlink", "--sizes", "1MiB", "--repetitions", "1", "--ranks", "3")
-    done = program.start(*words, variables={"LD_PRELOAD": str(LIBRARY)})
+    done = program.start(*words, variables={"LD_PRELOAD": str(PEER_GPU)})
     assert done.code == 0, done.errors
     assert "valid" in done.output
 
@@ -86,7 +80,7 @@ def test_collective_operations(tmp_path_factory, programs, operation):
 def test_a_micro_benchmark(tmp_path_factory, programs):
     program = Stream(tmp_path_factory.mktemp("micro"), programs["b_eff"].program.with_name("fm_latency"))
     words = ("--transport", "nvlink", "-m", "1:65536", "-i", "20", "-x", "2", "-c", "D", "D")
-    done = program.start(*words, launcher=[*mpirun(2), "env", f"LD_PRELOAD={LIBRARY}"])
+    done = program.start(*words, launcher=[*mpirun(2), "env", f"LD_PRELOAD={PEER_GPU}"])
     assert done.code == 0, done.errors
     assert re.search(r"^65536\s.*Pass", done.output, re.MULTILINE), done.output
 

@@ -9,7 +9,7 @@ import pytest
 from boards import ENGINES
 from charged_runs import exported
 from fabricmark.base import kernels
-from stream_program import KERNELS, PROGRAM, REPOSITORY, Stream, devices, mpirun, only_error
+from stream_program import KERNELS, PEER_GPU, PROGRAM, Stream, devices, mpirun, only_error
 
 pytestmark = pytest.mark.programs
 
@@ -30,7 +30,6 @@ SMALL = {
 }
 QUICK = {"stream", "ptrans", "b_eff"}  # of the others, test files of their own run both variants
 REFUSED = re.compile(r"there is no host code for the variant ([\w -]+); choose ([\w, -]+) \(--variant.*\)$")
-PEER_GPU = REPOSITORY / "build" / "release" / "tests" / "unit" / "libpeer_gpu.so"
 NO_PEERS = "the transport nvlink does not reach the memory of emulated devices"
 NO_CHANNELS = "channels need the compiler for Intel's FPGAs or their emulator"
 

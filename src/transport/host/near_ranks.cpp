@@ -1,12 +1,11 @@
 #include "transport/host/near_ranks.hpp"
 
-#include <unistd.h>
-
 #include <array>
 #include <cstring>
 #include <span>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/memory.hpp"
 #include "transport/host/shared_pages.hpp"
 
@@ -44,7 +43,7 @@ bool can_open(const Offer& own, const std::vector<std::byte>& other) {
 std::vector<bool> near_ranks(runtime::Communicator& ranks, const device::Device& device) {
   const std::shared_ptr<SharedPages> page = probe_page(device);
   Offer own;
-  gethostname(own.host.data(), own.host.size() - 1);
+  describe_host().name.copy(own.host.data(), own.host.size() - 1);
   if (page) own.page = page->address();
   std::vector<std::byte> seen;
   for (const std::vector<std::byte>& other : ranks.all_gather(std::as_bytes(std::span(&own, 1)))) {

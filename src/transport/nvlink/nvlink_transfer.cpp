@@ -105,12 +105,11 @@ bool NvlinkTransfer::ask_or_copy(Out& out) {
     out.waits = Waits::kSlot;
     return copy(out);
   }
-  const int to = out.grant.reply_tag;
-  out.reply_to = to;
+  out.reply_to = out.grant.reply_tag;
   out.own_tag = transport_.own_tag();
   out.request =
       ranks.start_receive(out.piece.peer, std::as_writable_bytes(std::span(&out.grant, 1)), out.own_tag);
-  out.ready = ranks.start_send(out.piece.peer, std::as_bytes(std::span(&out.own_tag, 1)), to);
+  out.ready = ranks.start_send(out.piece.peer, std::as_bytes(std::span(&out.own_tag, 1)), out.reply_to);
   return true;
 }
 

@@ -16,6 +16,7 @@
 #include <system_error>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 
 namespace fabricmark::transport {
 
@@ -86,12 +87,6 @@ void require_own_user(const FileDescriptor& socket) {
       "start all ranks as the same user, or use --transport host");
 }
 
-std::string host_name() {
-  std::array<char, 256> name{};
-  gethostname(name.data(), name.size() - 1);
-  return name.data();
-}
-
 constexpr std::size_t kControlBytes = CMSG_SPACE(sizeof(int));
 
 }  // namespace
@@ -100,7 +95,7 @@ PeerSockets::PeerSockets(runtime::Communicator& ranks)
     : ranks_(ranks), sockets_(static_cast<std::size_t>(ranks.size())) {
   const PrivateFolder folder;
   const FileDescriptor listener = listening_at(folder.socket(), ranks.size());
-  const std::vector<std::string> hosts = ranks.all_gather_texts(host_name());
+  const std::vector<std::string> hosts = ranks.all_gather_texts(describe_host().name);
   const std::vector<std::string> addresses = ranks.all_gather_texts(folder.socket());
   for (int rank = 0; rank < ranks.size(); ++rank) {
     if (hosts[static_cast<std::size_t>(rank)] == hosts.front()) continue;
