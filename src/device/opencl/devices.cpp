@@ -120,15 +120,18 @@ class Opened : public backend::Device {
       : info_(std::move(info)), device_(std::move(device)), context_(std::move(context)) {}
   [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool profiling) const override {
     const auto lock = setup_lock();
-    return std::make_shared<Queue>(cl::CommandQueue(
-        context_, device_, profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None));
+    return std::make_shared<Queue>(
+        cl::CommandQueue(context_, device_,
+                         profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None),
+        /*is_in_order=*/true);
   }
   [[nodiscard]] std::shared_ptr<backend::Queue> unordered_queue(bool profiling) const override {
     constexpr cl_command_queue_properties kUnordered = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
     if ((device_.getInfo<CL_DEVICE_QUEUE_PROPERTIES>() & kUnordered) == 0) return nullptr;
     const auto lock = setup_lock();
     return std::make_shared<Queue>(
-        cl::CommandQueue(context_, device_, kUnordered | (profiling ? CL_QUEUE_PROFILING_ENABLE : 0)));
+        cl::CommandQueue(context_, device_, kUnordered | (profiling ? CL_QUEUE_PROFILING_ENABLE : 0)),
+        /*is_in_order=*/false);
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
                                                           const Placement& placement) const override {

@@ -99,6 +99,15 @@ bool EventState::has_ended() {
   return status == CL_COMPLETE;
 }
 
+void EventState::wait() {
+  const Watched watched(Awaiting::kDevice);
+  // NVIDIA's runtime (580.159) tells of an event no sooner than of all that was started before it, in other
+  // queues too; but of a queue at once.
+  const bool is_last = queue_ && queue_->is_in_order && queue_->count == number_;
+  if (is_last) queue_->handle.finish();
+  if (!is_last || event.getInfo<CL_EVENT_COMMAND_EXECUTION_STATUS>() < 0) event.wait();
+}
+
 CommandTimes EventState::times() {
   const auto seconds = [&](cl_profiling_info moment) {
     constexpr double kNanosecond = 1e-9;
@@ -124,7 +133,7 @@ std::vector<cl::Event> handles(const Events& events) {
 
 void Queue::begin_after(const Events& events) {
   const std::vector<cl::Event> all = handles(events);
-  if (!all.empty()) handle_.enqueueBarrierWithWaitList(&all);
+  if (!all.empty()) handle().enqueueBarrierWithWaitList(&all);
 }
 
 }  // namespace fabricmark::device::opencl

@@ -5,9 +5,13 @@
 // memory, behind a query.
 #include <CL/opencl.hpp>
 
+#include <atomic>
 #include <concepts>
+#include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/watchdog.hpp"
@@ -21,16 +25,36 @@ std::string error_name(cl_int code);
 /// What a user can do about it.
 std::string remedy_for(cl_int code);
 
+/// A queue of the runtime's, and how many commands it was given.
+struct Commands {
+  Commands(cl::CommandQueue queue, bool in_order) : handle(std::move(queue)), is_in_order(in_order) {}
+  /// Not while another rank makes one.
+  ~Commands() {
+    const auto lock = setup_lock();
+    const cl::CommandQueue ended(std::move(handle));  // unlike an assignment it throws nothing
+  }
+  Commands(const Commands&) = delete;
+  Commands& operator=(const Commands&) = delete;
+
+  cl::CommandQueue handle;
+  bool is_in_order;
+  std::atomic<std::uint64_t> count = 0;
+};
+
 class EventState : public Event::State {
  public:
+  /// Of the queue's last command so far; without a queue one of other libraries.
+  explicit EventState(std::shared_ptr<const Commands> queue = nullptr)
+      : queue_(std::move(queue)), number_(queue_ ? queue_->count.load() : 0) {}
   [[nodiscard]] bool has_ended() override;
-  void wait() override {
-    const Watched watched(Awaiting::kDevice);
-    event.wait();
-  }
+  void wait() override;
   [[nodiscard]] CommandTimes times() override;
 
   cl::Event event;
+
+ private:
+  std::shared_ptr<const Commands> queue_;
+  std::uint64_t number_;  ///< of the command among the queue's
 };
 
 /// OpenCL's handles of events. Waits for those that are not OpenCL's.
@@ -38,22 +62,24 @@ std::vector<cl::Event> handles(const Events& events);
 
 class Queue : public backend::Queue {
  public:
-  explicit Queue(cl::CommandQueue handle) : handle_(std::move(handle)) {}
-  /// Not while another rank makes one.
-  ~Queue() override {
-    const auto lock = setup_lock();
-    const cl::CommandQueue ended(std::move(handle_));  // unlike an assignment it throws nothing
-  }
-  void flush() override { handle_.flush(); }
-  void finish() override { handle_.finish(); }
+  Queue(cl::CommandQueue handle, bool is_in_order)
+      : commands_(std::make_shared<Commands>(std::move(handle), is_in_order)) {}
+  void flush() override { commands_->handle.flush(); }
+  void finish() override { commands_->handle.finish(); }
   void begin_after(const Events& events) override;
   void migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) override;
-  [[nodiscard]] const cl::CommandQueue& handle() const { return handle_; }
+  /// For one more command.
+  [[nodiscard]] const cl::CommandQueue& handle() const {
+    ++commands_->count;
+    return commands_->handle;
+  }
+  [[nodiscard]] const std::shared_ptr<Commands>& commands() const { return commands_; }
 
  private:
-  cl::CommandQueue handle_;
+  std::shared_ptr<Commands> commands_;
 };
 
+/// For one command.
 inline const cl::CommandQueue& handle(const backend::Queue& queue) {
   return static_cast<const Queue&>(queue).handle();
 }
@@ -65,8 +91,10 @@ template <std::invocable<cl::Event*> Enqueue>
 void with_event(const backend::Queue& queue, Event* done, const Enqueue& enqueue) {
   try {
     if (done == nullptr) return enqueue(nullptr);
-    const auto state = std::make_shared<EventState>();
-    enqueue(&state->event);
+    cl::Event event;
+    enqueue(&event);
+    const auto state = std::make_shared<EventState>(static_cast<const Queue&>(queue).commands());
+    state->event = std::move(event);
     *done = Event(state);
   } catch (const cl::Error&) {
     const Watched watched(Awaiting::kDevice);
