@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <iterator>
 #include <map>
@@ -19,6 +20,8 @@ constexpr int kFileHandle = 1;          // CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIP
 constexpr int kLeastGranularity = 0;    // CU_MEM_ALLOC_GRANULARITY_MINIMUM
 constexpr unsigned kOwnOrder = 1;       // CU_STREAM_NON_BLOCKING: after nothing else of the context
 constexpr unsigned kWithoutTiming = 2;  // CU_EVENT_DISABLE_TIMING
+
+constexpr std::chrono::microseconds kBetweenQuestions{1};  // a question costs about as much
 
 std::atomic<std::uint64_t> made{0};
 std::atomic<std::uint64_t> gone{0};
@@ -123,26 +126,49 @@ Copies::Copies(std::shared_ptr<const Gpu> gpu) : gpu_(std::move(gpu)) {
   check(driver()->create_stream(&stream_, kOwnOrder), "cuStreamCreate");
 }
 
-Copies::~Copies() { driver()->destroy_stream(stream_); }
-
-void Copies::start(Address to, Address from, std::size_t bytes, Mark& mark) {
-  gpu_->use();
-  if (mark.event_ == nullptr) check(driver()->create_event(&mark.event_, kWithoutTiming), "cuEventCreate");
-  check(driver()->copy(to, from, bytes, stream_), "cuMemcpyAsync");
-  check(driver()->record(mark.event_, stream_), "cuEventRecord");
+Copies::~Copies() {
+  for (const EventHandle event : under_way_) driver()->destroy_event(event);
+  for (const EventHandle event : free_) driver()->destroy_event(event);
+  driver()->destroy_stream(stream_);
 }
 
-bool Copies::has_ended(const Mark& mark) const {
+std::uint64_t Copies::start(Address to, Address from, std::size_t bytes) {
   gpu_->use();
-  const Status status = driver()->query(mark.event_);
-  if (status == kNotReady) return false;
-  check(status, "cuEventQuery");
+  if (free_.empty()) check(driver()->create_event(&free_.emplace_back(), kWithoutTiming), "cuEventCreate");
+  check(driver()->copy(to, from, bytes, stream_), "cuMemcpyAsync");
+  check(driver()->record(free_.back(), stream_), "cuEventRecord");
+  under_way_.push_back(free_.back());
+  free_.pop_back();
+  return ended_ + under_way_.size();
+}
+
+void Copies::end_first() {
+  free_.push_back(under_way_.front());
+  under_way_.pop_front();
+  ++ended_;
+}
+
+bool Copies::has_ended(std::uint64_t number) {
+  if (number <= ended_) return true;
+  const auto now = std::chrono::steady_clock::now();
+  if (now - asked_ < kBetweenQuestions) return false;
+  gpu_->use();
+  while (ended_ < number) {
+    const Status status = driver()->query(under_way_.front());
+    if (status == kNotReady) {
+      asked_ = now;
+      return false;
+    }
+    check(status, "cuEventQuery");
+    end_first();
+  }
   return true;
 }
 
-void Copies::finish() const {
+void Copies::finish() {
   gpu_->use();
   check(driver()->synchronize(stream_), "cuStreamSynchronize");
+  while (!under_way_.empty()) end_first();
 }
 
 }  // namespace fabricmark::device::cuda

@@ -1,8 +1,11 @@
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
+#include <vector>
 
 #include "base/file_descriptor.hpp"
 #include "device/cuda/driver.hpp"
@@ -66,39 +69,31 @@ struct PeerMemory {
   std::size_t offset = 0;
 };
 
-/// Copies of a GPU, one after the other.
+/// Copies of a GPU, which end in the order in which they were started.
 class Copies {
  public:
-  /// Of one that was started; used again by `start`.
-  class Mark {
-   public:
-    Mark() = default;
-    ~Mark() {
-      if (event_ != nullptr) driver()->destroy_event(event_);
-    }
-    Mark(Mark&& other) noexcept : event_(other.event_) { other.event_ = nullptr; }
-    Mark(const Mark&) = delete;
-    Mark& operator=(const Mark&) = delete;
-    Mark& operator=(Mark&&) = delete;
-
-   private:
-    friend class Copies;
-    EventHandle event_ = nullptr;
-  };
-
   explicit Copies(std::shared_ptr<const Gpu> gpu);
   ~Copies();
   Copies(const Copies&) = delete;
   Copies& operator=(const Copies&) = delete;
 
-  void start(Address to, Address from, std::size_t bytes, Mark& mark);
-  [[nodiscard]] bool has_ended(const Mark& mark) const;
+  /// The number of the copy: they are counted from 1.
+  std::uint64_t start(Address to, Address from, std::size_t bytes);
+  /// Asks the driver for the first that is under way alone, and no more often than it can have changed: who
+  /// waits for many copies asks for each of them.
+  [[nodiscard]] bool has_ended(std::uint64_t number);
   /// Waits for all that were started.
-  void finish() const;
+  void finish();
 
  private:
+  void end_first();
+
   std::shared_ptr<const Gpu> gpu_;
   StreamHandle stream_ = nullptr;
+  std::deque<EventHandle> under_way_;  ///< of the copies behind `ended_`
+  std::vector<EventHandle> free_;
+  std::uint64_t ended_ = 0;
+  std::chrono::steady_clock::time_point asked_;  ///< when the first was still under way
 };
 
 }  // namespace fabricmark::device::cuda

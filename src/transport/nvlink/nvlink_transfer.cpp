@@ -39,10 +39,8 @@ void NvlinkTransfer::begin() {
   // All pieces at once: the communicator keeps the addresses of what is granted and told.
   add_pieces(receives(), in_);
   add_pieces(sends(), out_);
-  if (marks_.size() < out_.size()) marks_.resize(out_.size());
   for (In& in : in_) receive(in);
   for (Out& out : out_) {
-    out.mark = static_cast<std::size_t>(&out - out_.data());
     out.request = ranks.start_receive(out.piece.peer, std::as_writable_bytes(std::span(&out.grant, 1)),
                                       out.piece.tag + kGrantTag);
   }
@@ -122,8 +120,8 @@ bool NvlinkTransfer::copy(Out& out) {
     transport_.outgoing_.fill(*out.slot, piece.buffer->device(), piece.offset, piece.bytes);
     from = transport_.outgoing_.memory(*out.slot);
   }
-  transport_.copies_.start(transport_.blocks_.address(piece.peer, out.grant),
-                           from.block->address() + from.offset, piece.bytes, marks_[out.mark]);
+  out.copy = transport_.copies_.start(transport_.blocks_.address(piece.peer, out.grant),
+                                      from.block->address() + from.offset, piece.bytes);
   out.waits = Waits::kCopy;
   return true;
 }
@@ -136,7 +134,7 @@ bool NvlinkTransfer::advance(Out& out) {
     case Waits::kSlot:
       return copy(out);
     case Waits::kCopy:
-      if (!transport_.copies_.has_ended(marks_[out.mark])) return false;
+      if (!transport_.copies_.has_ended(out.copy)) return false;
       if (out.slot) transport_.outgoing_.give_back(*out.slot);
       out.slot.reset();
       out.request = ranks.start_send(out.piece.peer, std::span(&kDone, 1),

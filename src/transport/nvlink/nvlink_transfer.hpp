@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -26,7 +27,7 @@ class NvlinkTransfer : public Transfer {
     runtime::Request request, ready;
     int own_tag = 0;   ///< of an answer to this piece alone
     int reply_to = 0;  ///< where the receiver awaits its word; 0: by the message's tag
-    std::size_t mark = 0;
+    std::uint64_t copy = 0;  ///< its number
     std::optional<std::size_t> slot{};
     Waits waits = Waits::kPeer;
   };
@@ -56,7 +57,6 @@ class NvlinkTransfer : public Transfer {
   NvlinkTransport& transport_;
   std::vector<Out> out_;
   std::vector<In> in_;
-  std::vector<device::cuda::Copies::Mark> marks_;
   std::optional<runtime::Patience> patience_;
 };
 
