@@ -34,6 +34,13 @@ class Part {
     layout().for_each([&](auto, auto, auto place) { all.push_back(place); });
     return all;
   }
+  [[nodiscard]] std::string name_of(std::size_t place) const {
+    std::string name;
+    layout().for_each([&](auto row, auto column, auto at) {
+      if (at == place) name = "c[" + std::to_string(row) + "," + std::to_string(column) + "]";
+    });
+    return name;
+  }
 
   static constexpr std::size_t kSize = 10;
   static constexpr std::size_t kBlock = 4;
@@ -147,9 +154,7 @@ TYPED_TEST(PtransCheck, OneElementThatIsNotRightIsFoundAndPlaced) {
       const runtime::Verdict verdict = part.verdict();
       EXPECT_FALSE(verdict.passed()) << place << ", " << factor;
       ASSERT_TRUE(verdict.worst);
-      const std::size_t row = place / 16 * 4 + place % 16 / 4;
-      const std::string where = "c[" + std::to_string(row) + "," + std::to_string(4 + place % 4) + "]";
-      EXPECT_EQ(verdict.worst->place, where);
+      EXPECT_EQ(verdict.worst->place, part.name_of(place));
     }
   }
 }
@@ -173,11 +178,7 @@ TYPED_TEST(PtransCheck, ABitThatIsWrongIsFoundAndPlaced) {
     const runtime::Verdict verdict = found(c, 2);
     EXPECT_FALSE(verdict.passed());
     EXPECT_EQ(verdict.error, 1);
-    std::string place;
-    part.layout().for_each([&](auto row, auto column, auto at) {
-      if (at == wrong) place = "c[" + std::to_string(row) + "," + std::to_string(column) + "]";
-    });
-    EXPECT_EQ(verdict.worst->place, place);
+    EXPECT_EQ(verdict.worst->place, part.name_of(wrong));
   }
 }
 

@@ -1,4 +1,8 @@
 // A on the device, its blocks from device to device over the hosts.
+#include <optional>
+#include <set>
+#include <utility>
+
 #include "benchmarks/ptrans/staged_execution.hpp"
 
 namespace fabricmark::ptrans {
@@ -10,11 +14,20 @@ class DeviceExecution : public StagedExecution {
   DeviceExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes,
                   const WorkItems& work_items)
       : StagedExecution(context, plan, block_bytes, work_items),
-        a_(transport().allocate(not_empty(own_bytes()))),
-        arrived_(transport().allocate(not_empty(arrived_bytes()))) {}
+        staying_(transport().allocate(not_empty(staying_bytes()))),
+        leaving_(transport().allocate(not_empty(own_bytes() - staying_bytes()))),
+        arrived_(transport().allocate(not_empty(arrived_bytes()))) {
+    for (const Round& round : plan.rounds) {
+      for (const Transit& transit : round.receives) peers_.insert(transit.peer);
+    }
+    wakes_ = transport().allocate(kWakeBytes);
+    woken_ = transport().allocate(not_empty(peers_.size() * kWakeBytes));
+  }
 
   void write_a(std::span<const std::byte> blocks) override {
-    if (!blocks.empty()) a_->write(0, blocks);
+    if (blocks.empty()) return;
+    if (staying_bytes() > 0) staying_->write(0, blocks.first(staying_bytes()));
+    if (staying_bytes() < own_bytes()) leaving_->write(0, blocks.subspan(staying_bytes()));
   }
   void poison_arrived(std::span<const std::byte> blocks) override {
     if (arrived_bytes() > 0) arrived_->write(0, blocks.first(arrived_bytes()));
@@ -22,14 +35,37 @@ class DeviceExecution : public StagedExecution {
   void read_arrived(std::span<std::byte> blocks) override {
     if (!blocks.empty()) arrived_->read(0, blocks);
   }
+  void wake_links() override {
+    std::vector<transport::Message> sends, receives;
+    for (const int peer : peers_) {
+      sends.push_back({{wakes_.get(), 0, kWakeBytes}, peer, 0});
+      receives.push_back({{woken_.get(), receives.size() * kWakeBytes, kWakeBytes}, peer, 0});
+    }
+    transport().exchange(sends, receives);
+  }
 
  private:
+  static constexpr std::size_t kWakeBytes = std::size_t{64} << 10;
+
   void deliver_staying() override {}
-  void deliver(const Round& round) override { exchange(round, *a_, *arrived_); }
-  [[nodiscard]] const device::Buffer& staying() const override { return a_->device(); }
+  void begin_to_deliver(const Round& round) override {
+    free(round.slot);
+    under_way_ = start_exchange(round, *leaving_, plan().staying, *arrived_);
+  }
+  void deliver(const Round& round) override {
+    if (!under_way_) begin_to_deliver(round);
+    std::exchange(under_way_, std::nullopt)->wait();
+  }
+  [[nodiscard]] const device::Buffer& staying() const override { return staying_->device(); }
   [[nodiscard]] const device::Buffer& arrived() const override { return arrived_->device(); }
 
-  std::unique_ptr<transport::Memory> a_, arrived_;
+  [[nodiscard]] std::size_t staying_bytes() const { return plan().staying * block_bytes(); }
+
+  // Of A in two: a transport may reach no memory of 512 MiB, and only one part is sent.
+  std::unique_ptr<transport::Memory> staying_, leaving_, arrived_;
+  std::unique_ptr<transport::Memory> wakes_, woken_;  // [peer]
+  std::set<int> peers_;
+  std::optional<device::Event> under_way_;  // of the next round
 };
 
 }  // namespace

@@ -20,6 +20,9 @@ class Execution : public Interface {
   virtual void read_c(std::span<std::byte> blocks) = 0;
   /// Overwrites what earlier exchanges have left; `blocks` are as many as the rank has.
   virtual void poison_arrived(std::span<const std::byte> blocks) = 0;
+  /// Messages of other memory between all ranks that exchange blocks, before the time is taken: links between
+  /// GPUs that nothing has used for some milliseconds take 0.2 ms to wake up.
+  virtual void wake_links() {}
 
   /// C = B + A^T, once, with exchange and transposition overlapped: the timed part "transpose".
   virtual void time_run(runtime::Laps& laps) = 0;

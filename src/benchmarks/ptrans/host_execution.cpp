@@ -38,7 +38,7 @@ class HostExecution : public StagedExecution {
     writes_.finish();
   }
   void deliver(const Round& round) override {
-    exchange(round, *a_, *incoming_);
+    start_exchange(round, *a_, 0, *incoming_).wait();
     if (round.tasks > 0) write(*incoming_, arrived_, round.first_place, round.tasks);
     writes_.finish();
   }

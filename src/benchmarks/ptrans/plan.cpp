@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace fabricmark::ptrans {
 
@@ -70,8 +71,13 @@ Plan make_plan(const Distribution& distribution, int rank, std::size_t round_blo
   for_each_block(distribution, [&](const Block& block) {
     if (distribution.owner(block.row, block.column) == rank) plan.blocks.push_back(block);
   });
+  const auto order = [&](const Block& block) {
+    const bool leaves = distribution.owner(block.column, block.row) != rank;
+    return std::pair(leaves, block);
+  };
+  std::ranges::sort(plan.blocks, {}, order);
   const auto place = [&](const Block& block) {
-    const auto found = std::ranges::lower_bound(plan.blocks, block, std::less<>{});
+    const auto found = std::ranges::lower_bound(plan.blocks, order(block), {}, order);
     return static_cast<std::size_t>(found - plan.blocks.begin());
   };
   const auto task = [](std::size_t source, std::size_t target) {

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <compare>
 #include <cstdint>
 #include <vector>
 
@@ -11,11 +12,7 @@ namespace fabricmark::ptrans {
 struct Block {
   std::size_t row = 0;
   std::size_t column = 0;
-  bool operator==(const Block&) const = default;
-  /// Row by row.
-  bool operator<(const Block& other) const {
-    return row != other.row ? row < other.row : column < other.column;
-  }
+  auto operator<=>(const Block&) const = default;  ///< row by row
 };
 
 /// One block of C: block number `target` of B and C plus the transposed block number `source` of A, or of
@@ -49,14 +46,14 @@ inline constexpr std::size_t kSlots = 2;
 
 /// What one rank has, sends, receives and computes.
 ///
-/// A rank keeps its blocks of A, B and C row by row of the matrix of blocks, each contiguous: so a block is
-/// one message without packing, and one burst of an FPGA's memory. C(i, j) needs A(j, i), which is somewhere
-/// else in this order or on another rank; tasks say where. A block whose opposite has the same owner is never
-/// sent.
+/// A rank keeps its blocks of A, B and C in one order, each contiguous: so a block is one message without
+/// packing, and one burst of an FPGA's memory. First come those whose opposite has the same owner, which are
+/// never sent, then the others; both row by row of the matrix of blocks. C(i, j) needs A(j, i), which is
+/// somewhere else in this order or on another rank; tasks say where.
 struct Plan {
   std::vector<Block> blocks;  ///< of this rank, in the order of its memory
   std::vector<Task> tasks;    ///< first those with blocks that stay, then round by round
-  std::size_t staying = 0;    ///< tasks with a block of A that is here
+  std::size_t staying = 0;    ///< tasks with a block of A that is here, and blocks that are not sent
   std::size_t arriving = 0;   ///< blocks that come from other ranks
   std::size_t places = 0;     ///< of blocks in the memory for what arrives
   std::vector<Round> rounds;

@@ -172,6 +172,7 @@ class TypedPtrans : public runtime::Benchmark {
     fill(kNan);
     execution_->poison_arrived(bytes());
     execution_->write_c(bytes());
+    execution_->wake_links();
   }
   /// The kernels alone find only the last blocks of an exchange, each in the place of several.
   [[nodiscard]] auto source_of_kernels() const {

@@ -1,5 +1,7 @@
 #include "benchmarks/ptrans/staged_execution.hpp"
 
+#include <iterator>
+
 #include "transport/registry.hpp"
 
 namespace fabricmark::ptrans {
@@ -20,11 +22,13 @@ StagedExecution::StagedExecution(const runtime::Context& context, const Plan& pl
 
 void StagedExecution::run() {
   deliver_staying();
+  if (!plan_.rounds.empty()) begin_to_deliver(plan_.rounds.front());
   transposition_.start("transpose", kStaying, staying(), 0, plan_.staying);
-  for (const Round& round : plan_.rounds) {
-    transposition_.finish(round.slot);
-    deliver(round);
-    transposition_.start("transpose", round.slot, arrived(), round.first_task, round.tasks);
+  for (auto round = plan_.rounds.begin(); round != plan_.rounds.end(); ++round) {
+    free(round->slot);
+    deliver(*round);
+    if (std::next(round) != plan_.rounds.end()) begin_to_deliver(*std::next(round));
+    transposition_.start("transpose", round->slot, arrived(), round->first_task, round->tasks);
   }
   for (std::size_t slot = 0; slot <= kStaying; ++slot) transposition_.finish(slot);
 }
@@ -40,15 +44,18 @@ void StagedExecution::transpose() {
   transposition_.finish(kStaying);
 }
 
-void StagedExecution::exchange(const Round& round, transport::Memory& outgoing, transport::Memory& incoming) {
-  const auto messages = [&](const std::vector<Transit>& transits, transport::Memory& buffer) {
+device::Event StagedExecution::start_exchange(const Round& round, transport::Memory& outgoing,
+                                              std::size_t first, transport::Memory& incoming) {
+  const auto messages = [&](const std::vector<Transit>& transits, transport::Memory& buffer,
+                            std::size_t first_place) {
     std::vector<transport::Message> all;
     for (const Transit& transit : transits) {
-      all.push_back({{&buffer, transit.place * block_bytes_, block_bytes_}, transit.peer, transit.tag});
+      const std::size_t offset = (transit.place - first_place) * block_bytes_;
+      all.push_back({{&buffer, offset, block_bytes_}, transit.peer, transit.tag});
     }
     return all;
   };
-  transport_->exchange(messages(round.sends, outgoing), messages(round.receives, incoming));
+  return transport_->start(messages(round.sends, outgoing, first), messages(round.receives, incoming, 0));
 }
 
 }  // namespace fabricmark::ptrans

@@ -25,12 +25,17 @@ class StagedExecution : public SteppedExecution {
   /// Brings the blocks that stay to the device, and those of a round from the other ranks.
   virtual void deliver_staying() = 0;
   virtual void deliver(const Round& round) = 0;
+  /// What of `deliver` can begin before the kernels of the round before are started.
+  virtual void begin_to_deliver(const Round& /*round*/) {}
   /// Where the kernels find them: the blocks of A by their places in it, and the arrived ones.
   [[nodiscard]] virtual const device::Buffer& staying() const = 0;
   [[nodiscard]] virtual const device::Buffer& arrived() const = 0;
 
-  /// Exchanges the blocks of a round between buffers of the transport.
-  void exchange(const Round& round, transport::Memory& outgoing, transport::Memory& incoming);
+  /// Exchanges the blocks of a round between buffers of the transport; `outgoing` has A from block `first` on.
+  device::Event start_exchange(const Round& round, transport::Memory& outgoing, std::size_t first,
+                               transport::Memory& incoming);
+  /// Waits until nothing reads any more what arrived in the slot.
+  void free(std::size_t slot) { transposition_.finish(slot); }
   [[nodiscard]] const Plan& plan() const { return plan_; }
   [[nodiscard]] std::size_t block_bytes() const { return block_bytes_; }
   [[nodiscard]] std::size_t own_bytes() const { return plan_.blocks.size() * block_bytes_; }
