@@ -28,6 +28,15 @@
 #define LU_RUN 1
 #endif
 #define LU_ROWS_EACH ((BLOCK_SIZE + GROUP_ITEMS - 1) / GROUP_ITEMS)
+// Loads with no store between them.
+#define LU_LOADS 8
+// LU_RUN values of local memory by one load: all work-items of a group share the path to it.
+typedef union {
+  FM_VECTOR(TILE_VALUE, LU_RUN) run;
+  TILE_VALUE value[LU_RUN];
+} lu_run;
+#define LU_LOCAL(pointer) (*(__local const FM_VECTOR(TILE_VALUE, LU_RUN)*)(pointer))
+#define LU_ALIGNED __attribute__((aligned(LU_RUN * TILE_VALUE_BYTES)))
 
 // Eliminates LU_STEP columns from row and column `first` on; each work-item has its rows of them in
 // registers. panel: the factors, row by row from `first` on. pivots: a row that all need, one behind the
@@ -55,8 +64,12 @@ FM_INLINE void eliminate(__global TILE_VALUE* const block, const uint first,
       if (item + n * GROUP_ITEMS > k) {
         row[n][k] /= pivots[k % 2][k];
         FM_UNROLL_ON_GPU
-        for (uint j = 0; j < LU_STEP; ++j) {
-          if (j > k) row[n][j] -= row[n][k] * pivots[k % 2][j];
+        for (uint j = 0; j < LU_STEP; j += LU_RUN) {
+          const lu_run pivot = {LU_LOCAL(&pivots[k % 2][j])};
+          FM_UNROLL_ON_GPU
+          for (uint e = 0; e < LU_RUN; ++e) {
+            if (j + e > k) row[n][j + e] -= row[n][k] * pivot.value[e];
+          }
         }
       }
     }
@@ -99,104 +112,131 @@ FM_INLINE void update_right(__global TILE_VALUE* const block, const uint first,
     TILE_VALUE upper[LU_STEP];
     FM_UNROLL_ON_GPU
     for (uint j = 0; j < LU_STEP; ++j) upper[j] = block[(first + j) * BLOCK_SIZE + c];
-    for (uint r = begin + item / BLOCK_SIZE; r < BLOCK_SIZE; r += turns) {
-      TILE_VALUE value = block[r * BLOCK_SIZE + c];
+    for (uint r = begin + item / BLOCK_SIZE; r < BLOCK_SIZE; r += LU_LOADS * turns) {
+      TILE_VALUE value[LU_LOADS];
       FM_UNROLL_ON_GPU
-      for (uint j = 0; j < LU_STEP; ++j) value -= panel[r - first][j] * upper[j];
-      block[r * BLOCK_SIZE + c] = value;
+      for (uint n = 0; n < LU_LOADS; ++n) {
+        value[n] = r + n * turns < BLOCK_SIZE ? block[(r + n * turns) * BLOCK_SIZE + c] : 0;
+      }
+      FM_UNROLL_ON_GPU
+      for (uint n = 0; n < LU_LOADS; ++n) {
+        if (r + n * turns < BLOCK_SIZE) {
+          FM_UNROLL_ON_GPU
+          for (uint j = 0; j < LU_STEP; j += LU_RUN) {
+            const lu_run factor = {LU_LOCAL(&panel[r + n * turns - first][j])};
+            FM_UNROLL_ON_GPU
+            for (uint e = 0; e < LU_RUN; ++e) value[n] -= factor.value[e] * upper[j + e];
+          }
+          block[(r + n * turns) * BLOCK_SIZE + c] = value[n];
+        }
+      }
     }
   }
 }
 
+FM_INLINE void copy_block(__global TILE_VALUE* const to, const size_t to_columns,
+                          __global const TILE_VALUE* const from, const size_t from_columns) {
+  for (uint i = get_local_id(0); i < BLOCK_SIZE * BLOCK_SIZE; i += LU_LOADS * GROUP_ITEMS) {
+    TILE_VALUE value[LU_LOADS];
+    FM_UNROLL_ON_GPU
+    for (uint n = 0; n < LU_LOADS; ++n) {
+      const uint at = i + n * GROUP_ITEMS;
+      value[n] = at < BLOCK_SIZE * BLOCK_SIZE ? from[at / BLOCK_SIZE * from_columns + at % BLOCK_SIZE] : 0;
+    }
+    FM_UNROLL_ON_GPU
+    for (uint n = 0; n < LU_LOADS; ++n) {
+      const uint at = i + n * GROUP_ITEMS;
+      if (at < BLOCK_SIZE * BLOCK_SIZE) to[at / BLOCK_SIZE * to_columns + at % BLOCK_SIZE] = value[n];
+    }
+  }
+}
+
+// LU_STEP rows of L and U, for all work-items of the group.
+FM_INLINE void take_rows(__local TILE_VALUE* const rows, __global const TILE_VALUE* const block,
+                         const uint first) {
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = get_local_id(0); i < LU_STEP * BLOCK_SIZE; i += GROUP_ITEMS) {
+    rows[i] = block[first * BLOCK_SIZE + i];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+}
+
 // value -= what rows of L or U and the rows of its inverse from k on give, LU_RUN of them, in column c.
-FM_INLINE void subtract(TILE_VALUE value[LU_STEP], __global const TILE_VALUE* const rows,
+FM_INLINE void subtract(TILE_VALUE value[LU_STEP], __local const TILE_VALUE* const rows,
                         __global const TILE_VALUE* const inverse, const uint k, const uint c) {
-  union {
-    FM_VECTOR(TILE_VALUE, LU_RUN) run;
-    TILE_VALUE value[LU_RUN];
-  } factor;
   TILE_VALUE other[LU_RUN];
   FM_UNROLL_ON_GPU
   for (uint e = 0; e < LU_RUN; ++e) other[e] = inverse[(k + e) * BLOCK_SIZE + c];
   FM_UNROLL_ON_GPU
   for (uint j = 0; j < LU_STEP; ++j) {
-    factor.run = TILE_IN_PLACE(LU_RUN, rows, j * BLOCK_SIZE + k);
+    const lu_run factor = {LU_LOCAL(rows + j * BLOCK_SIZE + k)};
     FM_UNROLL_ON_GPU
     for (uint e = 0; e < LU_RUN; ++e) value[j] -= factor.value[e] * other[e];
   }
 }
 
-// Column c of the inverse of L, from the top, LU_STEP rows at a time.
-FM_INLINE void invert_lower(__global const TILE_VALUE* const block, __global TILE_VALUE* const lower,
-                            const uint c) {
-  for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
-    __global const TILE_VALUE* const rows = block + first * BLOCK_SIZE;
-    TILE_VALUE value[LU_STEP];
+// Rows of column c of the inverse of L from `first` on, where those above are there.
+FM_INLINE void invert_lower(__local const TILE_VALUE* const rows, __global TILE_VALUE* const lower,
+                            const uint first, const uint c) {
+  TILE_VALUE value[LU_STEP];
+  FM_UNROLL_ON_GPU
+  for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
+  for (uint k = c / LU_STEP * LU_STEP; k < first; k += LU_RUN) subtract(value, rows, lower, k, c);
+  FM_UNROLL_ON_GPU
+  for (uint k = 0; k < LU_STEP; ++k) {
     FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
-    for (uint k = c / LU_STEP * LU_STEP; k < first; k += LU_RUN) subtract(value, rows, lower, k, c);
-    FM_UNROLL_ON_GPU
-    for (uint k = 0; k < LU_STEP; ++k) {
-      FM_UNROLL_ON_GPU
-      for (uint j = 0; j < LU_STEP; ++j) {
-        if (j > k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
-      }
+    for (uint j = 0; j < LU_STEP; ++j) {
+      if (j > k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
     }
-    FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) lower[(first + j) * BLOCK_SIZE + c] = value[j];
   }
+  FM_UNROLL_ON_GPU
+  for (uint j = 0; j < LU_STEP; ++j) lower[(first + j) * BLOCK_SIZE + c] = value[j];
 }
 
-// Column c of the inverse of U, from the bottom; what is below the diagonal is 0.
-FM_INLINE void invert_upper(__global const TILE_VALUE* const block, __global TILE_VALUE* const upper,
-                            const uint c) {
-  for (uint end = BLOCK_SIZE; end > 0; end -= LU_STEP) {
-    const uint first = end - LU_STEP;
-    __global const TILE_VALUE* const rows = block + first * BLOCK_SIZE;
-    TILE_VALUE value[LU_STEP];
+// The same of the inverse of U, where those below are there; what is below the diagonal is 0.
+FM_INLINE void invert_upper(__local const TILE_VALUE* const rows, __global TILE_VALUE* const upper,
+                            const uint first, const uint c) {
+  TILE_VALUE value[LU_STEP];
+  FM_UNROLL_ON_GPU
+  for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
+  for (uint k = first + LU_STEP; k <= c; k += LU_RUN) subtract(value, rows, upper, k, c);
+  FM_UNROLL_ON_GPU
+  for (uint n = 0; n < LU_STEP; ++n) {
+    const uint k = LU_STEP - 1 - n;
+    value[k] /= rows[k * BLOCK_SIZE + first + k];
     FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
-    for (uint k = end; k <= c; k += LU_RUN) subtract(value, rows, upper, k, c);
-    FM_UNROLL_ON_GPU
-    for (uint n = 0; n < LU_STEP; ++n) {
-      const uint k = LU_STEP - 1 - n;
-      value[k] /= rows[k * BLOCK_SIZE + first + k];
-      FM_UNROLL_ON_GPU
-      for (uint j = 0; j < LU_STEP; ++j) {
-        if (j < k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
-      }
+    for (uint j = 0; j < LU_STEP; ++j) {
+      if (j < k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
     }
-    FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) upper[(first + j) * BLOCK_SIZE + c] = value[j];
   }
+  FM_UNROLL_ON_GPU
+  for (uint j = 0; j < LU_STEP; ++j) upper[(first + j) * BLOCK_SIZE + c] = value[j];
 }
 
 // One work-group. Of the inverses each work-item takes whole columns, which do not depend on each other.
 ONE_GROUP __kernel void lu(__global TILE_VALUE* a, __global TILE_VALUE* lower, __global TILE_VALUE* upper,
                            const uint row, const uint column, const uint columns,
                            __global TILE_VALUE* block) {
-  __local TILE_VALUE panel[BLOCK_SIZE][LU_STEP];
-  __local TILE_VALUE pivots[2][LU_STEP];
+  __local LU_ALIGNED TILE_VALUE panel[BLOCK_SIZE][LU_STEP];
+  __local LU_ALIGNED TILE_VALUE pivots[2][LU_STEP];
+  __local TILE_VALUE* const rows = &panel[0][0];
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   const uint item = (uint)get_local_id(0);
-  for (uint i = item; i < BLOCK_SIZE * BLOCK_SIZE; i += GROUP_ITEMS) {
-    block[i] = start[(size_t)(i / BLOCK_SIZE) * columns + i % BLOCK_SIZE];
-  }
+  copy_block(block, BLOCK_SIZE, start, columns);
   for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
     barrier(CLK_GLOBAL_MEM_FENCE);
     eliminate(block, first, panel, pivots);
     update_right(block, first, panel);
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
-  for (uint i = item; i < BLOCK_SIZE * BLOCK_SIZE; i += GROUP_ITEMS) {
-    start[(size_t)(i / BLOCK_SIZE) * columns + i % BLOCK_SIZE] = block[i];
+  copy_block(start, columns, block, BLOCK_SIZE);
+  for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
+    take_rows(rows, block, first);
+    for (uint c = item; c < BLOCK_SIZE; c += GROUP_ITEMS) invert_lower(rows, lower, first, c);
   }
-  for (uint i = item; i < 2 * BLOCK_SIZE; i += GROUP_ITEMS) {
-    if (i < BLOCK_SIZE) {
-      invert_lower(block, lower, i);
-    } else {
-      invert_upper(block, upper, i - BLOCK_SIZE);
-    }
+  for (uint end = BLOCK_SIZE; end > 0; end -= LU_STEP) {
+    take_rows(rows, block, end - LU_STEP);
+    for (uint c = item; c < BLOCK_SIZE; c += GROUP_ITEMS) invert_upper(rows, upper, end - LU_STEP, c);
   }
 }
 
