@@ -2,15 +2,11 @@
 
 import json
 import re
-import sys
 from dataclasses import replace
 
-import pytest
-from conftest import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "tools"))
 import clock_sweep
 import doc_pages
+import pytest
 
 AGAIN = "draw it again: .venv/bin/python tools/clock_sweep.py"
 B_EFF = clock_sweep.Sweep("b_eff", "noctua1")

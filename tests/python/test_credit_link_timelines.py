@@ -1,16 +1,13 @@
 """docs/credit_link_timelines.svg, and what fabricmark-describe says of a credit link cycle by cycle."""
 
 import re
-import sys
 from itertools import pairwise
 
+import credit_link_timelines as timelines
 import pytest
 from conftest import REPOSITORY
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
-
-sys.path.insert(0, str(REPOSITORY / "tools"))
-import credit_link_timelines as timelines
 
 AGAIN = "draw it again: .venv/bin/python tools/credit_link_timelines.py"
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]

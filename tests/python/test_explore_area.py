@@ -1,24 +1,16 @@
 """Resources of designs: factors fitted on half of the published builds, and tested on the others."""
 
-import importlib.util
 import statistics
 
+import area_factors as tool
 import pytest
 from conftest import REPOSITORY
 from fabricmark.explore import area, area_fit, view
 from inspect_support import needs_clang
 
 
-@pytest.fixture(scope="module")
-def tool():
-    spec = importlib.util.spec_from_file_location("area_factors", REPOSITORY / "tools/area_factors.py")
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @needs_clang
-def test_the_files_are_what_the_tool_writes(tool):
+def test_the_files_are_what_the_tool_writes():
     for name, text in tool.texts().items():
         assert (area.folder() / name).read_text() == text, f"run tools/area_factors.py: {name}"
 

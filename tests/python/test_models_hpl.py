@@ -4,10 +4,10 @@ import dataclasses
 import re
 import statistics
 
+import hpl_model
 import numpy as np
 import pytest
 import samples
-from conftest import REPOSITORY
 from fabricmark import models, systems
 from fabricmark.models import MissingValue, _grid, hpl
 from fabricmark.systems import calibration
@@ -251,10 +251,7 @@ def test_nothing_is_made_up():
         hpl.predict({**CPU, "grid_rows": 3}, board, 4)
 
 
-def test_the_picture_in_the_docs_is_of_this_model(monkeypatch):
-    monkeypatch.syspath_prepend(str(REPOSITORY / "tools"))
-    import hpl_model
-
+def test_the_picture_in_the_docs_is_of_this_model():
     drawn = hpl_model.svg()
     assert drawn == hpl_model.svg()
     assert numbers(hpl_model.PICTURE.read_text()) == pytest.approx(numbers(drawn.decode()), abs=1e-3), (

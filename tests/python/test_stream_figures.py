@@ -1,17 +1,14 @@
 """docs/stream_*.svg, the page around them, and the clock's figures that they show."""
 
 import re
-import sys
 from dataclasses import replace
 
-import pytest
-from conftest import REPOSITORY
-
-sys.path.insert(0, str(REPOSITORY / "tools"))
 import credit_link_timelines as timelines
+import pytest
 import stream_clock as clock
 import stream_figures as figures
 import stream_series as series
+from conftest import REPOSITORY
 
 AGAIN = "draw them again: .venv/bin/python tools/stream_figures.py"
 PAGE = (REPOSITORY / "docs" / "stream_figures.md").read_text(encoding="utf-8")

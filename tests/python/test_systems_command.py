@@ -1,11 +1,11 @@
 """`fabricmark systems list|show|check`, and the JSON Schemas beside what the reader takes."""
 
-import importlib
 import re
 import shutil
 import tomllib
 
 import pytest
+import system_schemas
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import first_fault, validator
@@ -132,8 +132,7 @@ def test_the_schemas_refuse_what_the_reader_refuses(name):
 
 def test_schemas_and_page_are_made_from_the_keys(monkeypatch):
     monkeypatch.setenv("FABRICMARK_ROOT", str(REPOSITORY))
-    monkeypatch.syspath_prepend(str(REPOSITORY / "tools"))
-    for path, content in importlib.import_module("system_schemas").written().items():
+    for path, content in system_schemas.written().items():
         assert path.read_text() == content, f"{path.name}: run .venv/bin/python tools/system_schemas.py"
 
 

@@ -1,10 +1,10 @@
 """What clang-tidy is asked of all sources at once is found in each of them."""
 
-import importlib
 import json
 import shutil
 
 import pytest
+import tidy as tool
 from conftest import REPOSITORY
 
 FINDING = "int* nowhere_{} = 0;\n"  # modernize-use-nullptr
@@ -15,8 +15,6 @@ def tidy_of_a_small_project(monkeypatch, tmp_path):
     if shutil.which("clang-tidy") is None and not (REPOSITORY / ".venv/bin/clang-tidy").exists():
         pytest.skip("no clang-tidy")
     monkeypatch.setenv("PATH", f"{REPOSITORY / '.venv/bin'}:/usr/bin:/bin")
-    monkeypatch.syspath_prepend(REPOSITORY / "tools")
-    tool = importlib.import_module("tidy")
     monkeypatch.setattr(tool, "ROOT", tmp_path)
     shutil.copy(REPOSITORY / ".clang-tidy", tmp_path)
     build = tmp_path / "build"

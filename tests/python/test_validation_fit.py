@@ -1,12 +1,11 @@
 """The fitted values are what a fit gives, no single device count or size decides one, and they hold for rows
 that were left out."""
 
-import importlib.util
 from dataclasses import replace
 from functools import lru_cache
 
 import pytest
-from conftest import REPOSITORY
+import validation as tool
 from fabricmark import validate
 from fabricmark.base.terminal import percent
 from fabricmark.validate import fit, fit_view, intervals, outcomes, scored, splits, tables, texts
@@ -160,24 +159,15 @@ def slower_with_many(system):
     return Odd(**{name: getattr(system, name) for name in system.__dataclass_fields__})
 
 
-@pytest.fixture(scope="module", name="tool")
-def tool_that_writes_the_page():
-    place = REPOSITORY / "tools" / "validation.py"
-    specification = importlib.util.spec_from_file_location("validation_tool", place)
-    tool = importlib.util.module_from_spec(specification)
-    specification.loader.exec_module(tool)
-    return tool
-
-
 @pytest.mark.full
 @pytest.mark.programs
-def test_the_page_has_the_figures_of_texts_of_today(tool):
+def test_the_page_has_the_figures_of_texts_of_today():
     """Apart: those of shallow water need the program that makes meshes."""
     text = tool.PAGE.read_text(encoding="utf-8")
     assert tool.page(text, {"texts": tool.texts_table(texts.compare(texts.load()))}) == text
 
 
-def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
+def test_the_page_has_the_tables_of_today(fitted, left_out):
     """`.venv/bin/python tools/validation.py` writes them."""
     text = tool.PAGE.read_text(encoding="utf-8")
     found = validate.predict_rows(outcomes.read(), load=load)
@@ -196,7 +186,7 @@ def test_the_page_has_the_tables_of_today(tool, fitted, left_out):
     assert percent(worst, digits=1) in text
 
 
-def test_the_picture_has_every_benchmark(tool):
+def test_the_picture_has_every_benchmark():
     picture = tool.PICTURE.read_text(encoding="utf-8")
     for name in {row.benchmark for row in ROWS}:
         assert f"{name}, noctua1" in picture

@@ -1,7 +1,7 @@
 """tools/write_fitted.py changes the numbers of a fit and nothing else."""
 
 import pytest
-from conftest import REPOSITORY
+import write_fitted
 
 TEXT = """name = "x"
 
@@ -39,10 +39,7 @@ clock = "1 MHz"
         ),
     ],
 )  # fmt: skip
-def test_a_number_is_written_where_it_belongs(monkeypatch, tmp_path, table, name, number, old, new):
-    monkeypatch.syspath_prepend(str(REPOSITORY / "tools"))
-    import write_fitted
-
+def test_a_number_is_written_where_it_belongs(tmp_path, table, name, number, old, new):
     assert TEXT.count(old) == 1
     path = tmp_path / "file.toml"
     path.write_text(TEXT)
