@@ -1,14 +1,13 @@
 """The estimate of a kernel file: each innermost loop with its interval and reason, and each kernel."""
 
 import functools
-import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark.inspect import llvm, loops, memory, operations, recurrence
 from fabricmark.inspect.chips import GLOBAL_CYCLES, VENDORS, Vendor
-from fabricmark.inspect.ir import Function, Instruction, Module, Place, leading_type, parse, vector_of
+from fabricmark.inspect.ir import Function, Instruction, Module, Place, parse
 from fabricmark.inspect.linear import Linear, Values
 from fabricmark.inspect.loops import Loop
 from fabricmark.inspect.memory import GLOBAL, LOCAL, UNKNOWN, Access, Memory, Ports
@@ -104,8 +103,9 @@ class _Kernel:
             name: operations.count(self.function, self.function.blocks[name].instructions, self.users)
             for name in blocks
         }
-        start = loop.header if loop is not None else next(iter(self.function.blocks))
-        return operations.longest(counted, loops.ahead(self.function, self.loops, start))
+        every = self.function.blocks
+        start, inside = (next(iter(every)), every) if loop is None else (loop.header, loop.blocks)
+        return operations.longest(counted, loops.ahead(self.function, start, inside))
 
     def _window(self, loop: Loop) -> tuple[str, int] | None:
         """The array that a loop moves on by one element, as a shift register does, and the bytes."""
@@ -215,8 +215,7 @@ class _Kernel:
     def _cycles(self, made: Instruction, number: int, accesses: Sequence[Access]) -> int:
         """Cycles from the start of an instruction to its value."""
         if made.opcode in KINDS:
-            kind = vector_of(leading_type(re.sub(operations.FLAGS, "", made.text)))[1]
-            return self.vendor.cycles.get((KINDS[made.opcode], kind), 0)
+            return self.vendor.cycles.get((KINDS[made.opcode], operations.numbers_of(made)[1]), 0)
         if made.opcode in ("load", "store"):
             access = next(one for one in accesses if one.instruction == number)
             if access.array.space in (GLOBAL, UNKNOWN):
@@ -238,13 +237,9 @@ class _Kernel:
                 return f"unknown alias: {names} may be the same memory (restrict is missing)", place
             ago = "an iteration" if edge.distance == 1 else f"{edge.distance} iterations"
             return f"recurrence: {loaded.shown} is read, {ago} after it may have been written", place
-        names = [f"{KINDS[one.opcode]} {_type_of(one)}" for one in arithmetic]
+        names = [f"{KINDS[one.opcode]} {operations.numbers_of(one)[1]}" for one in arithmetic]
         place = arithmetic[-1].place if arithmetic else None
         return f"recurrence: {', '.join(dict.fromkeys(names))} on a value of the iteration before", place
-
-
-def _type_of(made: Instruction) -> str:
-    return vector_of(leading_type(re.sub(operations.FLAGS, "", made.text)))[1]
 
 
 def _along(store: Access, load: Access, accesses: Sequence[Access], step: int) -> int | None:

@@ -215,12 +215,8 @@ class Layout:
             lanes = 1 << (count - 1).bit_length()
             return (lanes * self.size(element),) * 2
         if kind.startswith(("%", "{")):
-            offset, alignment = 0, 1
-            for member in self.members(kind):
-                size, own = self._of(member)
-                offset = -(-offset // own) * own + size
-                alignment = max(alignment, own)
-            return -(-offset // alignment) * alignment, alignment
+            _, end, alignment = self.offsets(kind)
+            return -(-end // alignment) * alignment, alignment
         if kind.startswith("i"):
             size = -(-int(kind[1:]) // 8)
             return size, size
@@ -231,16 +227,13 @@ class Layout:
         body = self.structs[kind] if kind.startswith("%") else kind
         return split(body.strip("<>")[1:-1])
 
-    def offset(self, kind: str, member: int) -> int:
-        """Bytes before a member of a struct."""
-        offset = 0
-        for place, one in enumerate(self.members(kind)):
-            size, alignment = self._of(one)
-            offset = -(-offset // alignment) * alignment
-            if place == member:
-                return offset
-            offset += size
-        return offset
+    def offsets(self, kind: str) -> tuple[list[int], int, int]:
+        """Bytes before each member of a struct, and up to the end of the last one; alignment."""
+        found, end, alignment = [], 0, 1
+        for size, own in map(self._of, self.members(kind)):
+            found.append(-(-end // own) * own)
+            end, alignment = found[-1] + size, max(alignment, own)
+        return found, end, alignment
 
 
 def array_of(kind: str) -> tuple[int, str]:
@@ -251,7 +244,4 @@ def array_of(kind: str) -> tuple[int, str]:
 
 def vector_of(kind: str) -> tuple[int, str]:
     """Lanes of a vector type, 1 for a scalar, and their type."""
-    if not kind.startswith("<"):
-        return 1, kind
-    count, _, element = kind[1:-1].partition(" x ")
-    return int(count), element
+    return array_of(kind) if kind.startswith("<") else (1, kind)

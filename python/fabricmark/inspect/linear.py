@@ -233,21 +233,23 @@ def _kept_bits(left: Linear, mask: int) -> Linear | None:
     return masked(shifted(left, low), high.bit_length()) * (1 << low) if high & (high + 1) == 0 else None
 
 
-def _divided(left: Linear, right: Linear) -> Linear | None:
-    power = not right.terms and right.constant > 0 and right.constant & (right.constant - 1) == 0
-    return shifted(left, right.constant.bit_length() - 1) if power else None
+Operation = Callable[[Linear, Linear], Linear | None]
 
 
-def _remainder(left: Linear, right: Linear) -> Linear | None:
-    power = not right.terms and right.constant > 0 and right.constant & (right.constant - 1) == 0
-    return masked(left, right.constant.bit_length() - 1) if power else None
-
-
-def _by_bits(operation: Callable[[Linear, int], Linear]) -> Callable[[Linear, Linear], Linear | None]:
+def _by_bits(operation: Callable[[Linear, int], Linear]) -> Operation:
     return lambda left, right: operation(left, right.constant) if not right.terms else None
 
 
-OPERATIONS: dict[str, Callable[[Linear, Linear], Linear | None]] = {
+def _by_power(operation: Callable[[Linear, int], Linear]) -> Operation:
+    """Of a power of two, by its exponent."""
+    return lambda left, right: (
+        operation(left, right.constant.bit_length() - 1)
+        if not right.terms and right.constant.bit_count() == 1 and right.constant > 0
+        else None
+    )
+
+
+OPERATIONS: dict[str, Operation] = {
     "add": lambda left, right: left + right,
     "sub": lambda left, right: left + right * -1,
     "mul": _product,
@@ -256,8 +258,8 @@ OPERATIONS: dict[str, Callable[[Linear, Linear], Linear | None]] = {
     "ashr": _by_bits(shifted),
     "and": _and,
     "or": _or,
-    "udiv": _divided,
-    "sdiv": _divided,
-    "urem": _remainder,
-    "srem": _remainder,
+    "udiv": _by_power(shifted),
+    "sdiv": _by_power(shifted),
+    "urem": _by_power(masked),
+    "srem": _by_power(masked),
 }

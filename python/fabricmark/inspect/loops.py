@@ -1,8 +1,9 @@
 """The loops of a function: its blocks, what begins and ends them, and which lie within others."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import dataclass, field
 
+from fabricmark.base.grouping import grouped
 from fabricmark.inspect.ir import Function, Instruction
 
 
@@ -14,7 +15,6 @@ class Loop:
     latches: list[str]
     blocks: set[str]
     number: int | None
-    parent: "Loop | None" = None
     children: list["Loop"] = field(default_factory=list)
 
     def instructions(self, function: Function) -> Iterator[Instruction]:
@@ -30,11 +30,10 @@ class Loop:
 
 def find(function: Function) -> list[Loop]:
     """The loops, outer ones before those within."""
-    back = _back_edges(function)
-    before: dict[str, list[str]] = {name: [] for name in function.blocks}
-    for name, block in function.blocks.items():
-        for successor in block.successors:
-            before[successor].append(name)
+    if not function.blocks:
+        return []
+    _, back = _walked(function, next(iter(function.blocks)), function.blocks)
+    before = grouped((one, name) for name, block in function.blocks.items() for one in block.successors)
     found = []
     for header in dict.fromkeys(target for _, target in back):
         latches = [source for source, target in back if target == header]
@@ -43,62 +42,44 @@ def find(function: Function) -> list[Loop]:
             name = todo.pop()
             if name not in blocks:
                 blocks.add(name)
-                todo += before[name]
+                todo += before.get(name, [])
         last = [function.blocks[latch].instructions[-1] for latch in latches]
         number = next((one.loop for one in last if one.loop is not None), None)
         found.append(Loop(header, latches, blocks, number))
     found.sort(key=lambda loop: -len(loop.blocks))
     for place, loop in enumerate(found):
         around = [outer for outer in found[:place] if loop.blocks < outer.blocks]
-        loop.parent = min(around, key=lambda outer: len(outer.blocks), default=None)
-        if loop.parent is not None:
-            loop.parent.children.append(loop)
+        if around:
+            min(around, key=lambda outer: len(outer.blocks)).children.append(loop)
     return found
 
 
-def ahead(function: Function, found: list[Loop], start: str) -> dict[str, list[str]]:
-    """The blocks from `start` on, each before those that follow it, with these; no way back."""
-    back = {(latch, loop.header) for loop in found for latch in loop.latches}
-    around = next((loop for loop in found if loop.header == start), None)
-    ended: list[str] = []
-    seen = {start}
-    stack = [(start, iter(function.blocks[start].successors))]
-    while stack:
-        name, successors = stack[-1]
-        following = next(successors, None)
-        if following is None:
-            ended.append(name)
-            stack.pop()
-        elif (
-            following not in seen
-            and (name, following) not in back
-            and (around is None or following in around.blocks)
-        ):
-            seen.add(following)
-            stack.append((following, iter(function.blocks[following].successors)))
+def ahead(function: Function, start: str, inside: Collection[str]) -> dict[str, list[str]]:
+    """The blocks from `start` on, of those `inside`, each before those that follow it, with these; no way
+    back."""
+    ended, back = _walked(function, start, inside)
     return {
-        name: [one for one in function.blocks[name].successors if one in seen and (name, one) not in back]
+        name: [one for one in function.blocks[name].successors if one in ended and (name, one) not in back]
         for name in reversed(ended)
     }
 
 
-def _back_edges(function: Function) -> list[tuple[str, str]]:
-    """Edges to a block that is being visited: all loops of structured code are entered at one block."""
-    found, state = [], {}
-    start = next(iter(function.blocks), None)
-    if start is None:
-        return []
-    stack = [(start, iter(function.blocks[start].successors))]
-    state[start] = "open"
-    while stack:
-        name, successors = stack[-1]
+def _walked(
+    function: Function, start: str, inside: Collection[str]
+) -> tuple[dict[str, None], list[tuple[str, str]]]:
+    """Depth first: the blocks in the order in which they are left, and edges to a block that is being
+    visited: all loops of structured code are entered at one block."""
+    ended: dict[str, None] = {}
+    back = []
+    open_ones = {start: iter(function.blocks[start].successors)}
+    while open_ones:
+        name, successors = next(reversed(open_ones.items()))
         following = next(successors, None)
         if following is None:
-            state[name] = "closed"
-            stack.pop()
-        elif following not in state:
-            state[following] = "open"
-            stack.append((following, iter(function.blocks[following].successors)))
-        elif state[following] == "open":
-            found.append((name, following))
-    return found
+            ended[name] = None
+            del open_ones[name]
+        elif following in open_ones:
+            back.append((name, following))
+        elif following in inside and following not in ended:
+            open_ones[following] = iter(function.blocks[following].successors)
+    return ended, back

@@ -86,8 +86,9 @@ class Memory:
         used = {
             name for block in function.blocks.values() for one in block.instructions for name in one.operands
         }
-        for name in module.arrays.keys() & used:  # local memory, and tables of constants
-            self._add(name, module.arrays[name])
+        for name, kind in module.arrays.items():  # local memory, and tables of constants
+            if name in used:
+                self._add(name, kind)
         for made in function.defined.values():
             if made.opcode == "alloca":
                 self._add(made.name, leading_type(made.text))
@@ -100,9 +101,7 @@ class Memory:
         while kind.startswith("["):
             count, kind = array_of(kind)
             dimensions.append(count)
-        offsets = ()
-        if kind.startswith(("%", "{")):
-            offsets = tuple(self.layout.offset(kind, one) for one in range(len(self.layout.members(kind))))
+        offsets = tuple(self.layout.offsets(kind)[0]) if kind.startswith(("%", "{")) else ()
         said = self._annotations(name)
         self.arrays[name] = Array(
             name, LOCAL, tuple(dimensions), self.layout.size(kind), offsets,
@@ -177,7 +176,7 @@ class Memory:
             if place == 0:
                 offset += index * self.layout.size(kind)
             elif kind.startswith(("%", "{")):
-                offset += Linear(self.layout.offset(kind, index.constant))
+                offset += Linear(self.layout.offsets(kind)[0][index.constant])
                 kind = self.layout.members(kind)[index.constant]
             else:
                 kind = array_of(kind)[1]

@@ -58,6 +58,11 @@ class Operations:
         return ", ".join(parts)
 
 
+def numbers_of(one: Instruction) -> tuple[int, str]:
+    """How many numbers an instruction takes at once, and their type."""
+    return vector_of(leading_type(re.sub(FLAGS, "", one.text)))
+
+
 def count(function: Function, instructions: Sequence[Instruction], users: Counter) -> Operations:
     """Of these instructions. `users`: how often each value is used."""
     found = Operations()
@@ -69,7 +74,7 @@ def count(function: Function, instructions: Sequence[Instruction], users: Counte
                 found.calls[callee.group(1)] += vector_of(_result_of_call(one.text))[0]
         if one.opcode not in KINDS:
             continue
-        lanes, kind = vector_of(leading_type(re.sub(FLAGS, "", one.text)))
+        lanes, kind = numbers_of(one)
         name = KINDS[one.opcode]
         if name == MULTIPLY:
             products[one.name] = kind
@@ -78,7 +83,7 @@ def count(function: Function, instructions: Sequence[Instruction], users: Counte
         found.counts[(name, kind)] += lanes
     for one in instructions:
         if KINDS.get(one.opcode) == ADD:
-            lanes, kind = vector_of(leading_type(re.sub(FLAGS, "", one.text)))
+            lanes, kind = numbers_of(one)
             taken = [name for name in one.operands if name in products and users[name] == 1]
             found.fused[(ADD, kind)] += lanes if taken else 0
     found.fused.update(_dot_products(function, instructions, products, users))
@@ -108,7 +113,7 @@ def _dot_products(
                     terms += 1
                 else:
                     other += not re.fullmatch(r"-?0\.0+e\+00|zeroinitializer|0xH[08]000", operand)
-        lanes, kind = vector_of(leading_type(re.sub(FLAGS, "", last.text)))
+        lanes, kind = numbers_of(last)
         if terms > 1 and other:
             less[(ADD, kind)] -= lanes
     return less

@@ -1,10 +1,11 @@
 """What an iteration has to wait for from earlier ones: values in registers, and memory that is read again."""
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 
+from fabricmark.base.grouping import grouped
 from fabricmark.inspect.ir import Instruction
-from fabricmark.inspect.linear import Linear, incoming
+from fabricmark.inspect.linear import Linear, incoming, zero_bits
 from fabricmark.inspect.loops import Loop
 from fabricmark.inspect.memory import GLOBAL, LOCAL, UNKNOWN, Access
 
@@ -67,8 +68,7 @@ def distance(store: Access, load: Access, loop: Loop, moves: Callable[[Linear], 
 
 def _never_meet(difference: Linear, store: Access, load: Access) -> bool:
     """Whether all that is unknown moves both by multiples of a power of two in which they stay apart."""
-    factors = [factor for offset in (store.offset, load.offset) for _, factor in offset.terms]
-    bits = min((one & -one).bit_length() - 1 for one in factors) if factors else 0
+    bits = min(zero_bits(offset.without_constant()) for offset in (store.offset, load.offset))
     apart = difference.constant % (1 << bits)
     return store.bytes <= apart <= (1 << bits) - load.bytes
 
@@ -94,7 +94,7 @@ def longest(count: int, found: Sequence[Edge], latency: Sequence[int]) -> Recurr
     for edge in found:
         following[edge.source].append(edge)
     worst = None
-    for component in _components(count, following):
+    for component in _components(count, found):
         inside = set(component)
         own = [edge for node in component for edge in following[node] if edge.target in inside]
         if not own or not any(latency[node] for node in component):
@@ -149,44 +149,12 @@ def _exceeding(
             return tuple(reversed(cycle))
 
 
-def _components(count: int, following: Sequence[Sequence[Edge]]) -> Iterator[list[int]]:
-    """Strongly connected components (Tarjan 1972), without recursion."""
-    index: list[int | None] = [None] * count
-    low = [0] * count
-    on_stack = [False] * count
-    stack: list[int] = []
-    number = 0
-    for root in range(count):
-        if index[root] is not None:
-            continue
-        work = [(root, iter(following[root]))]
-        index[root] = low[root] = number
-        number += 1
-        stack.append(root)
-        on_stack[root] = True
-        while work:
-            node, rest = work[-1]
-            edge = next(rest, None)
-            if edge is not None:
-                target = edge.target
-                if index[target] is None:
-                    index[target] = low[target] = number
-                    number += 1
-                    stack.append(target)
-                    on_stack[target] = True
-                    work.append((target, iter(following[target])))
-                elif on_stack[target]:
-                    low[node] = min(low[node], index[target])  # type: ignore[type-var]
-                continue
-            work.pop()
-            if work:
-                low[work[-1][0]] = min(low[work[-1][0]], low[node])
-            if low[node] == index[node]:
-                component = []
-                while True:
-                    one = stack.pop()
-                    on_stack[one] = False
-                    component.append(one)
-                    if one == node:
-                        break
-                yield component
+def _components(count: int, found: Sequence[Edge]) -> Iterable[list[int]]:
+    """Strongly connected components."""
+    from scipy.sparse import coo_array
+    from scipy.sparse.csgraph import connected_components
+
+    ends = [one.source for one in found], [one.target for one in found]
+    graph = coo_array(([True] * len(found), ends), shape=(count, count)).tocsr()
+    _, component = connected_components(graph, connection="strong")
+    return grouped(zip(component.tolist(), range(count), strict=True)).values()
