@@ -5,6 +5,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.grouping import grouped
 from fabricmark.predict import measured
 from fabricmark.predict.points import Case, Point
 from fabricmark.predict.view import MODELLED, coordinate, metric
@@ -66,15 +67,14 @@ def _place(case: Case, one: Point, several: bool) -> dict[str, object]:
 
 def _lines(cases: Sequence[Case], along: str) -> dict[tuple, list[tuple]]:
     """(place, prediction, error bar) of each point along an axis, by all that is the same along a line."""
-    lines: dict[tuple, list[tuple]] = {}
-    for case in cases:
-        for one in case.points:
-            if one.headline.value is not None:
-                place = _place(case, one, len(cases) > 1)
-                key = tuple((name, value) for name, value in place.items() if name != along)
-                bar = case.known.of(one, one.headline)
-                lines.setdefault(key, []).append((float(place[along]), one.headline, bar))
-    return lines
+
+    def place(case: Case, one: Point) -> tuple[tuple, tuple]:
+        found = _place(case, one, len(cases) > 1)
+        rest = tuple((name, value) for name, value in found.items() if name != along)
+        return rest, (float(found[along]), one.headline, case.known.of(one, one.headline))
+
+    every = [(case, one) for case in cases for one in case.points if one.headline.value is not None]
+    return grouped(place(case, one) for case, one in every)
 
 
 def _line(key: tuple, line: Sequence[tuple], number: int, is_alone: bool) -> list:

@@ -42,14 +42,14 @@ class Point:
 
 def points_of(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:
     """{(metric's name, unit): its points over all groups of one benchmark}."""
-    found: dict[tuple[str, str], list[Point]] = {}
-    for group in groups:
-        for metric in group.metrics:
-            entry = metric.measurement
-            axes = {f"axis {axis}": value for axis, value in entry.axes.items()}
-            coordinates = {**axes, "kind": entry.kind, **group.coordinates}
-            found.setdefault((entry.name, entry.unit), []).append(Point(coordinates, metric))
-    return found
+
+    def point(group: Group, metric: Metric) -> Point:
+        entry = metric.measurement
+        axes = {f"axis {axis}": value for axis, value in entry.axes.items()}
+        return Point({**axes, "kind": entry.kind, **group.coordinates}, metric)
+
+    every = [(group, metric) for group in groups for metric in group.metrics]
+    return grouped(((one.measurement.name, one.measurement.unit), point(group, one)) for group, one in every)
 
 
 def normalised(groups: Sequence[Group]) -> dict[tuple[str, str], list[Point]]:

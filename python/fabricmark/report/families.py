@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
+from fabricmark.base.grouping import grouped
 from fabricmark.results import Measurement
 
 FEWEST_VALUES = 3  # of a numeric axis, to be drawn as a line
@@ -21,32 +22,28 @@ def distinct(values: Iterable[object]) -> list:
 
 def swept_axes(measurements: Sequence[Measurement]) -> dict[tuple[str, str], set[str]]:
     """{(name, unit): the numeric axes along which that metric was taken at three values or more}."""
-    values: dict[tuple[str, str], dict[str, list]] = {}
-    for measurement in measurements:
-        seen = values.setdefault((measurement.name, measurement.unit), {})
-        for axis, value in measurement.axes.items():
-            seen.setdefault(axis, []).append(value)
+    metrics = grouped(((one.name, one.unit), one.axes.items()) for one in measurements)
     return {
         key: {
             axis
-            for axis, found in axes.items()
+            for axis, found in grouped(item for axes in several for item in axes).items()
             if all(is_number(value) for value in found) and len(set(found)) >= FEWEST_VALUES
         }
-        for key, axes in values.items()
+        for key, several in metrics.items()
     }
 
 
 def condensed(measurements: Sequence[Measurement]) -> list[tuple[Measurement, int]]:
     """Single metrics as they are; of each curve its best point. With the number of points it stands for."""
     swept = swept_axes(measurements)
-    families: dict[tuple, list[Measurement]] = {}
-    for measurement in measurements:
-        axes = swept[measurement.name, measurement.unit]
-        rest = tuple((axis, value) for axis, value in measurement.axes.items() if axis not in axes)
-        key = (measurement.name, measurement.unit, measurement.kind, rest)
-        families.setdefault(key, []).append(measurement)
+
+    def family(one: Measurement) -> tuple:
+        axes = swept[one.name, one.unit]
+        rest = tuple((axis, value) for axis, value in one.axes.items() if axis not in axes)
+        return one.name, one.unit, one.kind, rest
+
     chosen = []
-    for members in families.values():
+    for members in grouped((family(one), one) for one in measurements).values():
         sign = 1 if members[0].better == "higher" else -1
         chosen.append((max(members, key=lambda member: sign * member.best), len(members)))
     return chosen

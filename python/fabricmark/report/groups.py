@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from fabricmark import results
+from fabricmark.base.grouping import grouped
 from fabricmark.report import families, run_tables
 from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
@@ -162,11 +163,8 @@ def merged(measurements: Sequence[Measurement]) -> Measurement:
 
 def _group(settings: Mapping[str, object], runs: list[Result], devices: Devices) -> Group:
     found = devices.of(runs[0])
-    by_metric: dict[tuple, list[Measurement]] = {}
-    for run in runs:
-        for entry in run.measurements:
-            key = (entry.name, tuple(entry.axes.items()), entry.unit, entry.kind)
-            by_metric.setdefault(key, []).append(entry)
+    every = [entry for run in runs for entry in run.measurements]
+    by_metric = grouped(((one.name, tuple(one.axes.items()), one.unit, one.kind), one) for one in every)
     alike = list(by_metric.values())
     measurements = [merged(entries) for entries in alike]
     rows = run_tables.rows(measurements, run_tables.predictions(runs[0], found))
@@ -182,12 +180,10 @@ def make(loaded: Sequence[Result]) -> list[Group]:
     """Groups by benchmark, in the order of the files. The time of a metric's model is paid once a group."""
     devices = Devices()
     ambiguous = same_names(loaded)
-    by_settings: dict[tuple[str, str], list[Result]] = {}
-    for result in loaded:
-        own = str(result.path) if result.writer else ""
-        key = (result.benchmark, own + json.dumps(fields(result, ambiguous), sort_keys=True))
-        by_settings.setdefault(key, []).append(result)
-    made = [_group(fields(runs[0], ambiguous), runs, devices) for runs in by_settings.values()]
+    settings = [json.dumps(fields(result, ambiguous), sort_keys=True) for result in loaded]
+    owners = [(result.benchmark, str(result.path) if result.writer else "") for result in loaded]
+    alike = grouped(zip(zip(owners, settings, strict=True), loaded, strict=True))
+    made = [_group(fields(runs[0], ambiguous), runs, devices) for runs in alike.values()]
     for benchmark in dict.fromkeys(group.benchmark for group in made):
         assign_coordinates([group for group in made if group.benchmark == benchmark])
     return sorted(made, key=lambda group: group.benchmark)

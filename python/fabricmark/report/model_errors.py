@@ -119,19 +119,14 @@ def errors(rows: Sequence[Compared]) -> Errors:
         for about, found in bests.items()
         if len(found) > 1 and min(found) > 0
     }
-    known, held = [], []
-    kinds: dict[str, list[float]] = {}
-    for row in rows:
-        if row.error is None:
-            continue
-        known.append((row.error, max(BAR, SPREADS * spread.get(row.about, row.halves or 0.0))))
-        kinds.setdefault(row.kind, []).append(row.error)
-        if row.held is not None:
-            held.append(row.held)
-    known.sort()
+    predicted = [(row, row.error) for row in rows if row.error is not None]
+    known = sorted(
+        (error, max(BAR, SPREADS * spread.get(row.about, row.halves or 0.0))) for row, error in predicted
+    )
     return Errors(
         [error for error, _ in known], [most for _, most in known], sorted(spread.values()),
-        len(rows) - len(known), held, kinds,
+        len(rows) - len(known), [row.held for row, _ in predicted if row.held is not None],
+        grouped((row.kind, error) for row, error in predicted),
     )  # fmt: skip
 
 

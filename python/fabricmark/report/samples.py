@@ -82,10 +82,9 @@ def by_operation(group: Group, key: tuple[str, str], metrics: Sequence[Metric]) 
 
 def over_axis(group: Group, key: tuple[str, str], metrics: Sequence[Metric], axis: str) -> Plot:
     """Repetitions over a size, one colour for each of the other axes' positions."""
-    others: dict[tuple, list[Metric]] = {}
-    for metric in metrics:
-        rest = tuple(item for item in metric.measurement.axes.items() if item[0] != axis)
-        others.setdefault((metric.measurement.kind, rest), []).append(metric)
+    kinds = [metric.measurement.kind for metric in metrics]
+    rests = [tuple(one for one in metric.measurement.axes.items() if one[0] != axis) for metric in metrics]
+    others = grouped(zip(zip(kinds, rests, strict=True), metrics, strict=True))
     shown = list(others.items())[:MOST_SERIES]
     each = MOST_POINTS // sum(len(members) for _, members in shown)
     series = []

@@ -8,6 +8,7 @@ and no ranks that share a device.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import number, percent
 from fabricmark.report import families, tables
 from fabricmark.report.groups import Group, field_text
@@ -49,7 +50,7 @@ def speed_up_lines(groups: Sequence[Group]) -> list[Line]:
         if ranks is None:  # of a log that does not say
             continue
         devices = devices_used(group.runs[0])
-        rest = tuple(item for item in group.coordinates.items() if item[0] not in ("ranks", "launch"))
+        rest = _rest(group)
         for metric, points in group.condensed:
             entry = metric.measurement
             if entry.kind == "emulated" or entry.better != "higher" or points > 1 or entry.best <= 0:
@@ -74,6 +75,11 @@ def speed_up_lines(groups: Sequence[Group]) -> list[Line]:
     return made
 
 
+def _rest(group: Group) -> tuple[tuple[str, object], ...]:
+    """What tells a group from the others beside its ranks."""
+    return tuple(item for item in group.coordinates.items() if item[0] not in ("ranks", "launch"))
+
+
 def plots(groups: Sequence[Group]) -> list[Plot]:
     """Speed-up and efficiency of one benchmark; nothing where all runs had the same number of ranks."""
     changed = changed_with_ranks(groups)
@@ -83,10 +89,7 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
 
 def changed_with_ranks(groups: Sequence[Group]) -> list[str]:
     """Parameters that differ between groups which nothing but their ranks tells apart."""
-    alike: dict[tuple, list[Group]] = {}
-    for group in groups:
-        rest = tuple(item for item in group.coordinates.items() if item[0] not in ("ranks", "launch"))
-        alike.setdefault(rest, []).append(group)
+    alike = grouped((_rest(group), group) for group in groups)
     names = dict.fromkeys(name for group in groups for name in group.fields if name.startswith("parameter "))
     differing = [
         name

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabricmark.base import keys, paths, quantities, schema
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.grouping import grouped
 
 if TYPE_CHECKING:
     from jsonschema.exceptions import ValidationError
@@ -245,10 +246,7 @@ def _of_branches(error: ValidationError, path: tuple) -> Fault:
     if all(list(branch) == ["required"] for branch in error.validator_value):
         names = [name for branch in error.validator_value for name in branch["required"]]
         return Fault(path, f"neither {' nor '.join(names)}", 'write { value = "...", source = "..." }')
-    branches: dict[int, list[ValidationError]] = {}
-    for one in error.context:
-        branches.setdefault(one.schema_path[0], []).append(one)
-    for errors in branches.values():
+    for errors in grouped((one.schema_path[0], one) for one in error.context).values():
         if not any(one.validator == "type" and not one.path for one in errors):
             return _fault(_first(errors))
     first = error.validator_value[0]

@@ -24,6 +24,7 @@ import numpy as np
 from fabricmark import models
 from fabricmark.base import cells, paths, transports
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.grouping import grouped
 from fabricmark.models import _published
 from fabricmark.results import published
 
@@ -284,9 +285,7 @@ class Intervals:
     """The intervals that some residuals give."""
 
     def __init__(self, known: Sequence[Residual]) -> None:
-        self._of: dict[tuple[str, str], list[Residual]] = {}
-        for one in known:
-            self._of.setdefault((one.benchmark, one.transport), []).append(one)
+        self._of = grouped(((one.benchmark, one.transport), one) for one in known)
         self._away: dict[Residual, float] = {}
         self._found: dict[tuple, Interval] = {}
         self._alike: dict[tuple, Alike] = {}
