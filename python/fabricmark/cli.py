@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from fabricmark import __version__
-from fabricmark.base import choices, kernels, micro, paths, runtimes, terminal
+from fabricmark.base import choices, micro, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build.command import build
@@ -346,27 +346,16 @@ def calibrate_command(
 ) -> None:
     """Measure the limits of each device once: copies, transfers, launch, arithmetic, random updates."""
     rows: list[list[object]] = []
-    for runtime_name in running.chosen_runtimes(runtime):
-        for device in kernels.devices(runtime_name):
-            if device["emulated"]:
-                continue  # the times of an emulator say nothing about hardware
-            known, now = calibrate.ensure(runtime_name, device, again=again)
-            board = calibration.board(known)
-            rates = (
-                board.memory_bytes_per_second,
-                known["write_bytes_per_second"],
-                known["read_bytes_per_second"],
-            )
-            # Floats, and the largest table: what most programs are about.
-            rates += (board.get("arithmetic.float"),)
-            rates += (board.updates_per_second[-1][1] if board.updates_per_second else None,)
-            shown = [NOTHING if rate is None else f"{rate / 1e9:.4g}" for rate in rates]
-            state = "measured now" if now else "known"
-            rows.append(
-                [runtime_name, board.name, *shown, f"{board['host.launch_latency'] * 1e6:.3g}", state]
-            )
-    if not rows:
-        raise FabricmarkError("no OpenCL device to calibrate", running.NO_DEVICE, ENVIRONMENT)
+    for runtime_name, device in running.each_real_device(runtime):
+        known, now = calibrate.ensure(runtime_name, device, again=again)
+        board = calibration.board(known)
+        copies = [known[f"{way}_bytes_per_second"] for way in ("write", "read")]
+        # Floats, and the largest table: what most programs are about.
+        updates = board.updates_per_second[-1][1] if board.updates_per_second else None
+        rates = (board.memory_bytes_per_second, *copies, board.get("arithmetic.float"), updates)
+        shown = [NOTHING if rate is None else f"{rate / 1e9:.4g}" for rate in rates]
+        state = "measured now" if now else "known"
+        rows.append([runtime_name, board.name, *shown, f"{board['host.launch_latency'] * 1e6:.3g}", state])
     columns = [Column("runtime", key=True), Column("device", key=True)]
     columns += terminal.numbers("memory GB/s", "to device GB/s", "from device GB/s", "float GFLOP/s")
     columns += [*terminal.numbers("random GUOP/s", "launch us"), Column("state")]

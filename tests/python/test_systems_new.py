@@ -194,7 +194,7 @@ def test_output_and_name(machine):
 @pytest.mark.parametrize(
     "words, variables, code, cause",
     [
-        ([], {"FAKE_DEVICES": "[]"}, 3, "no OpenCL device to measure"),
+        ([], {"FAKE_DEVICES": "[]"}, 3, "no OpenCL device found"),
         ([], {"FAKE_DEVICES": json.dumps([EMULATOR])}, 2, "emulated board is an emulator"),
         ([], {"FAKE_EXIT": "3", "FAKE_SILENT": "1"}, 3, "no short run on sample-cpu was valid"),
         ([], {"FAKE_EXIT": "1"}, 3, "no short run on sample-cpu was valid"),

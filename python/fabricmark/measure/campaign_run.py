@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricmark import results
-from fabricmark.base import kernels, paths, runtimes
+from fabricmark.base import kernels, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.measure import campaign, campaign_table, launch, lock, running, stopping
@@ -116,10 +116,7 @@ def _usable(wanted: str | None) -> str:
     """The runtime itself, installed; for None the first that has a device. Raises FabricmarkError (3)."""
     if wanted is not None:
         return running.chosen_runtimes(wanted)[0]
-    for name in runtimes.installed_names():
-        if kernels.devices(name):
-            return name
-    raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+    return next(running.each_device(None))[0]
 
 
 def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Progress) -> str:

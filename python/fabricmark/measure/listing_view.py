@@ -2,7 +2,7 @@
 
 import os
 
-from fabricmark.base import kernels, micro, runtimes, terminal
+from fabricmark.base import kernels, micro, terminal
 from fabricmark.base.micro import Micro
 from fabricmark.base.terminal import Column
 from fabricmark.measure import launchers, running
@@ -70,14 +70,9 @@ def show_micro(one: Micro) -> None:
 def show_devices() -> None:
     """The devices of every runtime. Raises FabricmarkError (3) where there is none."""
     rows: list[list[str]] = []
-    for runtime in runtimes.installed_names():
-        for device in kernels.devices(runtime):
-            index = f"{device['platform_index']}:{device['device_index']}"
-            rows.append(
-                [runtime, index, device["class"], device["name"], device["platform"], device["driver"]]
-            )
-    if not rows:
-        raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+    for runtime, device in running.each_device(None):
+        index = f"{device['platform_index']}:{device['device_index']}"
+        rows.append([runtime, index, *(device[key] for key in ("class", "name", "platform", "driver"))])
     keys = [Column(heading, key=True) for heading in ("runtime", "platform:device")]
     more = [Column(heading) for heading in ("class", "name", "platform", "driver")]
     terminal.show(terminal.console(), [*keys, *more], rows)

@@ -54,19 +54,12 @@ class Places:
     @cached_property
     def devices(self) -> list[tuple[str, Mapping | None]]:
         """(runtime, device or None where the options choose it). Raises FabricmarkError (3): none."""
-        found = [
-            (name, device)
-            for name in running.chosen_runtimes(self.runtime)
-            for device in running.devices_of(name, self.extra)
-        ]
-        if not found:
-            raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+        found = list(running.each_device(self.runtime, self.extra))
         if self.is_named or not self.is_group:
             return found
         real = [one for one in found if one[1] is None or not one[1]["emulated"]]
         if not real:
-            cause = "only emulated devices found, whose clock says nothing"
-            raise FabricmarkError(cause, "name their runtime with --runtime", ENVIRONMENT)
+            raise FabricmarkError(running.EMULATED, "name their runtime with --runtime", ENVIRONMENT)
         return real
 
 

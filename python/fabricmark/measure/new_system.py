@@ -13,7 +13,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import systems
-from fabricmark.base import choices, kernels, paths, transports
+from fabricmark.base import choices, paths, transports
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.measure import calibrate, launchers, running, short_runs
 from fabricmark.systems import calibration, files, local_machine, text
@@ -62,12 +62,11 @@ def new_command(
 def devices(runtime: str) -> list[tuple[str, Mapping]]:
     """(runtime, device) of all CPUs and GPUs. Raises FabricmarkError where there is nothing to measure."""
     found, emulators = [], []
-    for runtime_name in running.chosen_runtimes(runtime):
-        for device in kernels.devices(runtime_name):
-            if device["emulated"]:
-                emulators.append(device["name"])
-            elif device["class"] in ("cpu", "gpu"):
-                found.append((runtime_name, device))
+    for runtime_name, device in running.each_device(runtime):
+        if device["emulated"]:
+            emulators.append(device["name"])
+        elif device["class"] in ("cpu", "gpu"):
+            found.append((runtime_name, device))
     if not found and emulators:
         raise FabricmarkError(f"{emulators[0]} is an emulator: {EMULATED}", "choose another --runtime")
     if not found:

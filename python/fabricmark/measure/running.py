@@ -6,9 +6,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from pathlib import Path
+from typing import Any
 
 from fabricmark.base import ended, kernels, micro, paths, runtimes
-from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, launchers, refine
 from fabricmark.measure.launch import Job
@@ -20,6 +21,7 @@ NO_DEVICE = (
 )
 
 
+EMULATED = "only emulated devices found, whose clock says nothing"
 ALL = "all"  # benchmarks
 DATAFLOW = "dataflow"  # style of variants whose kernels are a part of the program
 INFORMATIVE = ("--help", "--version", "--list-devices")  # the program answers and measures nothing
@@ -58,6 +60,29 @@ def chooses_device(extra: Sequence[str]) -> bool:
 def devices_of(runtime: str, extra: Sequence[str]) -> Sequence[Mapping | None]:
     """The devices of a runtime; [None] where the options for the program choose it."""
     return [None] if chooses_device(extra) else kernels.devices(runtime)
+
+
+def each_device(wanted: str | None, extra: Sequence[str] = ()) -> Iterator[tuple[str, Any]]:
+    """(runtime, device) of all, the device None where the options for the program choose it.
+
+    Raises FabricmarkError as `chosen_runtimes`, and (3) at the end where there was none.
+    """
+    found = None
+    for name in chosen_runtimes(wanted):
+        for found in devices_of(name, extra):
+            yield name, found
+    if found is None and not chooses_device(extra):
+        raise kernels.why_none(runtimes.SYSTEM, NO_DEVICE)
+
+
+def each_real_device(wanted: str | None) -> Iterator[tuple[str, Mapping]]:
+    """The same without emulators, whose times say nothing about hardware; (3) where there are no others."""
+    real = None
+    for name, device in each_device(wanted):
+        if not device["emulated"]:
+            yield name, (real := device)
+    if real is None:
+        raise FabricmarkError(EMULATED, "choose another --runtime", ENVIRONMENT)
 
 
 def refuse_result_file(extra: Sequence[str]) -> None:

@@ -181,10 +181,7 @@ def usable_runtime(wanted: str | None) -> str:
         raise FabricmarkError(
             "scaling is measured on one runtime", f"use one of {', '.join(runtimes.names())}"
         )
-    for name in running.chosen_runtimes(wanted):
-        if kernels.devices(name):
-            return name
-    raise kernels.why_none(runtimes.SYSTEM, running.NO_DEVICE)
+    return next(running.each_device(wanted))[0]
 
 
 def system_banks(words: Sequence[str]) -> int | None:

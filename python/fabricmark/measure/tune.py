@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import kernels, paths, terminal
+from fabricmark.base import paths, terminal
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.schema import first_fault
 from fabricmark.base.terminal import Column
@@ -37,18 +37,11 @@ def folder() -> Path:
 
 def jobs(wanted: Wanted, output: Path) -> Iterator[launch.Job]:
     """What is to be run. Raises FabricmarkError (3) where there is no device."""
-    found = False
-    for runtime in running.chosen_runtimes(wanted.runtime):
-        for device in kernels.devices(runtime):
-            if device["emulated"]:
-                continue  # the times of an emulator say nothing about hardware
-            found = True
-            if wanted.ranks:
-                yield launch.Job("tune", runtime, device, wanted.ranks, None, output, wanted.extra)
-            if wanted.mpi:
-                yield launch.Job("tune", runtime, device, 1, wanted.mpi, output, wanted.extra)
-    if not found:
-        raise FabricmarkError("no OpenCL device to tune for", running.NO_DEVICE, ENVIRONMENT)
+    for runtime, device in running.each_real_device(wanted.runtime):
+        if wanted.ranks:
+            yield launch.Job("tune", runtime, device, wanted.ranks, None, output, wanted.extra)
+        if wanted.mpi:
+            yield launch.Job("tune", runtime, device, 1, wanted.mpi, output, wanted.extra)
 
 
 def run(wanted: Wanted) -> list[dict]:
@@ -71,9 +64,7 @@ def read(path: Path) -> list[dict]:
     try:
         documents = json.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
-        raise FabricmarkError(
-            f"fm_tune wrote nothing: {error}", "run fm_tune by hand", ENVIRONMENT
-        ) from error
+        raise FabricmarkError(f"fm_tune wrote nothing: {error}", BY_HAND, ENVIRONMENT) from error
     documents = documents if isinstance(documents, list) else [documents]
     for document in documents:
         fault = first_fault(SCHEMA_FILE, document)

@@ -131,18 +131,11 @@ def run(wanted: Wanted) -> list[tuple[str, dict]]:
         raise FabricmarkError("tune goes over all devices of a runtime", "leave --platform and --device out")
     names = chosen(wanted)
     found = []
-    any_device = False
-    for runtime in running.chosen_runtimes(wanted.runtime):
-        for device in kernels.devices(runtime):
-            any_device = True
-            if device["emulated"]:
-                continue  # the times of an emulator say nothing about hardware
-            for name in names:
-                for entry in _tuned(name, runtime, device, wanted.extra):
-                    _keep(name, entry)
-                    found.append((name, entry))
-    if not any_device:
-        raise FabricmarkError("no OpenCL device to tune for", running.NO_DEVICE, ENVIRONMENT)
+    for runtime, device in running.each_real_device(wanted.runtime):
+        for name in names:
+            for entry in _tuned(name, runtime, device, wanted.extra):
+                _keep(name, entry)
+                found.append((name, entry))
     return found
 
 
