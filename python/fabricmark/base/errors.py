@@ -1,6 +1,6 @@
 """The one kind of error that a command shows: a single line with a cause and a remedy."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 
 BAD_USE = 2
@@ -24,6 +24,12 @@ class SeveralErrors(FabricmarkError):
     def __init__(self, errors: Sequence[FabricmarkError]) -> None:
         Exception.__init__(self, "\n".join(str(error) for error in errors))
         self.exit_code = max(error.exit_code for error in errors)
+
+
+def check_known(name: object, known: Iterable[object], cause: str) -> None:
+    """Raises FabricmarkError (2) with this cause for a name that is none of the known ones."""
+    if name not in (names := list(known)):
+        raise FabricmarkError(cause, f"use one of {', '.join(map(str, names))}")
 
 
 @contextmanager

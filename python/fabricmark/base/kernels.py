@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricmark.base import ended, paths, runtimes
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 
 LONGEST_SECONDS, LONGEST_LISTING_SECONDS = 60, 120
 DEVICE_KEYS = (
@@ -113,8 +113,7 @@ def benchmark_names() -> list[str]:
 def check_benchmark(name: str) -> list[str]:
     """All benchmarks. Raises FabricmarkError (2) for one that does not exist."""
     known = benchmark_names()
-    if name not in known:
-        raise FabricmarkError(f"there is no benchmark {name!r}", f"use one of {', '.join(known)}")
+    check_known(name, known, f"there is no benchmark {name!r}")
     return known
 
 

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark.base import paths
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 
 SYSTEM = "system"
 LOADER_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
@@ -98,8 +98,7 @@ def names() -> list[str]:
 
 def find(name: str) -> Runtime:
     """A runtime from PyPI by its name. Raises FabricmarkError (2) for an unknown one."""
-    if name not in INSTALLABLE:
-        raise FabricmarkError(f"there is no runtime {name!r}", f"use one of {', '.join(INSTALLABLE)}")
+    check_known(name, INSTALLABLE, f"there is no runtime {name!r}")
     return INSTALLABLE[name]
 
 

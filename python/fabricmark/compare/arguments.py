@@ -4,7 +4,7 @@ import math
 from collections.abc import Sequence
 from pathlib import Path
 
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.compare import resampling
 from fabricmark.compare.comparison import Settings
 from fabricmark.results import Result, logs
@@ -63,9 +63,7 @@ def share(text: str, option: str) -> float:
 
 def settings(threshold: float, statistic: str, ignore: str, seed: int) -> Settings:
     """`statistic`: a way to sum up a run; `ignore`: as `ignored` has it. Raises FabricmarkError (2)."""
-    if statistic not in resampling.LEVELS:
-        known = ", ".join(resampling.LEVELS)
-        raise FabricmarkError(f"there is no statistic {statistic!r}", f"use one of {known}")
+    check_known(statistic, resampling.LEVELS, f"there is no statistic {statistic!r}")
     return Settings(threshold, statistic, ignored(ignore), seed=seed)
 
 

@@ -12,7 +12,7 @@ import typer
 
 from fabricmark import systems
 from fabricmark.base import choices, kernels, paths
-from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.errors import FabricmarkError, check_known, printable
 from fabricmark.explore import budget as budgets
 from fabricmark.explore import (
     confirm,
@@ -234,8 +234,5 @@ def _problem(name: str, grid: str | None, steps: int | None) -> Problem:
 def _fixed(words: Sequence[str]) -> dict[str, str]:
     found = options.settings(words)
     for name in found:
-        if name not in stencils.SETTABLE:
-            raise FabricmarkError(
-                f"--set {name}: explore does not vary it", f"use one of {', '.join(stencils.SETTABLE)}"
-            )
+        check_known(name, stencils.SETTABLE, f"--set {name}: explore does not vary it")
     return found

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from fabricmark.base import kernels
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.explore import area, elements, reasons
 from fabricmark.explore.budget import COST, ENERGY, TIME, Budget, unsaid
 from fabricmark.explore.cascades import NONE, Exploration, Problem, Space
@@ -154,7 +154,8 @@ def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Spa
     names = {"orientation": [ALONG_X, ALONG_Y], "compression": [NONE, *sorted({name for name, _ in ratios})]}
     for name in names:
         if name in asked.fixed:
-            names[name] = [_one_of(name, asked.fixed[name], names[name])]
+            check_known(asked.fixed[name], names[name], f"--set {name}={asked.fixed[name]}: not known")
+            names[name] = [asked.fixed[name]]
     for name in numbers:
         if name in asked.fixed:
             numbers[name] = [_whole(name, asked.fixed[name])]
@@ -162,12 +163,8 @@ def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Spa
         if name in asked.fixed:
             wanted = _whole(name, asked.fixed[name])
             known = sorted({getattr(one, own) for one in links})
+            check_known(wanted, known, f"--set {name}={wanted}: no link of that size was counted")
             links = [one for one in links if getattr(one, own) == wanted]
-            if not links:
-                raise FabricmarkError(
-                    f"--set {name}={wanted}: no link of that size was counted",
-                    f"use one of {', '.join(map(str, known))}",
-                )
     return Space(
         boards, numbers["pipelines"], numbers["cascaded"], names["orientation"], names["compression"],
         links, ratios,
@@ -177,12 +174,6 @@ def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Spa
 def _counts(most: int) -> list[int]:
     doubled = [2**power for power in range(most.bit_length()) if ALL_COUNTS < 2**power <= most]
     return [*range(1, min(most, ALL_COUNTS) + 1), *doubled]
-
-
-def _one_of(name: str, text: str, known: Sequence[str]) -> str:
-    if text not in known:
-        raise FabricmarkError(f"--set {name}={text}: not known", f"use one of {', '.join(known)}")
-    return text
 
 
 def _whole(name: str, text: str) -> int:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fabricmark.base import kernels, runtimes, toml_file
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.base.kernels import Kernel
 from fabricmark.measure import launchers
 from fabricmark.measure.launch import Job
@@ -130,13 +130,10 @@ def _check_plain(path: Path, document: Mapping) -> None:
 
 def _check_run(key: str, run: Mapping) -> Kernel:
     """Raises FabricmarkError (2) when the keys of a run do not fit each other or what is installed."""
-    if run["benchmark"] not in kernels.benchmark_names():
-        cause = f"{key}.benchmark: there is no benchmark {run['benchmark']!r}"
-        raise FabricmarkError(cause, f"use one of {', '.join(kernels.benchmark_names())}")
-    for runtime in _as_list(run.get("runtime", [])):
-        if runtime not in runtimes.names():
-            cause = f"{key}.runtime: there is no runtime {runtime!r}"
-            raise FabricmarkError(cause, f"use one of {', '.join(runtimes.names())}")
+    every = {"benchmark": kernels.benchmark_names, "runtime": runtimes.names, "launcher": launchers.names}
+    for what, names in every.items():
+        for name in _as_list(run.get(what, [])):
+            check_known(name, names(), f"{key}.{what}: there is no {what} {name!r}")
     if "ranks" in run and "mpi" in run:
         raise FabricmarkError(f"{key}: both ranks and mpi", "choose ranks in one process or MPI processes")
     for name, what in OF_MPI.items():
@@ -144,9 +141,6 @@ def _check_run(key: str, run: Mapping) -> Kernel:
             raise FabricmarkError(
                 f"{key}.{name}: only MPI processes have {what}", "say mpi = N, or leave it out"
             )
-    if "launcher" in run and run["launcher"] not in (known := launchers.names()):
-        cause = f"{key}.launcher: there is no launcher {run['launcher']!r}"
-        raise FabricmarkError(cause, f"use one of {', '.join(known)}")
     if "hosts" in run and "ranks_per_host" in run:
         places = len(run["hosts"]) * run["ranks_per_host"]
         if max(_as_list(run["mpi"])) > places:
@@ -192,15 +186,13 @@ def _checked(place: str, name: str, value: object, kernel: Kernel, folder: Path)
             raise FabricmarkError(
                 f"{place}: {name} is no parameter", "it is a key of [[runs]] or set by itself"
             )
-        known = ", ".join([*kernel.parameters, *OPTIONS])
-        raise FabricmarkError(f"{place}: {name} is no parameter of {kernel.benchmark}", f"use one of {known}")
+        known = [*kernel.parameters, *OPTIONS]
+        check_known(name, known, f"{place}: {name} is no parameter of {kernel.benchmark}")
     if not isinstance(value, OPTIONS[name]) or (isinstance(value, bool) and bool not in OPTIONS[name]):
         kinds = " or ".join(kind.__name__ for kind in OPTIONS[name])
         raise FabricmarkError(f"{place}: {kernels.text(value)} is not of type {kinds}", "correct the value")
-    if name == "variant" and value not in kernel.variants:
-        raise FabricmarkError(
-            f"{place}: there is no kernel {value!r}", f"use one of {', '.join(kernel.variants)}"
-        )
+    if name == "variant":
+        check_known(value, kernel.variants, f"{place}: there is no kernel {value!r}")
     if name in FILE_OPTIONS and not (folder / str(value)).is_file():
         raise FabricmarkError(f"{place}: there is no file {value}", "name it from the campaign file's folder")
     return value

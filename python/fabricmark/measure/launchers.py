@@ -12,7 +12,7 @@ from string import Formatter
 from typing import TYPE_CHECKING
 
 from fabricmark.base import paths, toml_file
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 
 if TYPE_CHECKING:
     from fabricmark.measure.launch import Job
@@ -204,8 +204,7 @@ def require(environment: Mapping[str, str], name: str | None = None) -> Candidat
     """
     if name is not None:
         every = known()
-        if name not in every:
-            raise FabricmarkError(f"there is no launcher {name!r}", f"use one of {', '.join(every)}")
+        check_known(name, every, f"there is no launcher {name!r}")
         one = look(every[name], environment, is_named=True)
         if one.fault:
             cause, remedy = f"no launcher {name}: {one.fault}", "load its module, or leave out the name"

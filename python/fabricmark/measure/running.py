@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricmark.base import ended, kernels, micro, paths, runtimes
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, launchers, refine
 from fabricmark.measure.launch import Job
@@ -43,10 +43,7 @@ def chosen_runtimes(wanted: str | None) -> list[str]:
     """
     if wanted in (None, "all"):
         return runtimes.installed_names()
-    if wanted not in runtimes.names():
-        raise FabricmarkError(
-            f"there is no runtime {wanted!r}", f"use one of {', '.join([*runtimes.names(), 'all'])}"
-        )
+    check_known(wanted, [*runtimes.names(), "all"], f"there is no runtime {wanted!r}")
     if wanted != runtimes.SYSTEM:
         runtimes.install(wanted)
     return [wanted]

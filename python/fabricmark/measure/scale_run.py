@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fabricmark import results
 from fabricmark.base import kernels, micro, paths
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known, printable
 from fabricmark.base.progress import Steps
 from fabricmark.measure import launch, launchers, scale, scaling_table, stopping
 from fabricmark.measure.launch import Job
@@ -36,8 +36,8 @@ def main(
 ) -> int:  # fmt: skip
     """Run, print the tables and write scaling.json; the worst exit code. Raises FabricmarkError (2 or 3)."""
     for given, known, option in ((mode, MODES, "--mode"), (scope, SCOPES, "--parameter-is")):
-        if given is not None and given not in known:
-            raise FabricmarkError(f"{option} {given!r} is unknown", f"use one of {', '.join(known)}")
+        if given is not None:
+            check_known(given, known, f"{option} {given!r} is unknown")
     if kernel_mhz is not None and not 0 < kernel_mhz < 1e6:
         raise FabricmarkError(f"--kernel-mhz {kernel_mhz} is no clock", "give MHz, like 300")
     if launcher is not None and mpi is False:

@@ -15,7 +15,7 @@ from pathlib import Path
 
 from fabricmark import models, results
 from fabricmark.base import kernels, paths, terminal
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 from fabricmark.base.schema import first_fault
 from fabricmark.base.terminal import Column
 from fabricmark.measure import launch, running, tune
@@ -119,8 +119,7 @@ def chosen(wanted: Wanted) -> list[str]:
         return every
     for name in wanted.benchmarks:
         kernels.check_benchmark(name)
-        if name not in every:
-            raise FabricmarkError(f"{name} has no parameters to tune", f"use one of {', '.join(every)}")
+        check_known(name, every, f"{name} has no parameters to tune")
     return list(wanted.benchmarks)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fabricmark import results
 from fabricmark.base import kernels, terminal
-from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 from fabricmark.base.terminal import Column
 from fabricmark.measure import launch, running
 from fabricmark.measure.short_runs import options
@@ -33,13 +33,10 @@ def chosen(wanted: Wanted) -> dict[str, Case]:
     """Raises FabricmarkError (2) for what there is not."""
     kernels.check_benchmark(wanted.benchmark)
     every = _verification.of(wanted.benchmark)
-    if not every:
-        remedy = f"use one of {', '.join(_verification.names())}"
-        raise FabricmarkError(f"{wanted.benchmark} has no cases with a known solution", remedy)
+    cause = f"{wanted.benchmark} has no cases with a known solution"
+    check_known(wanted.benchmark, _verification.names(), cause)
     for name in wanted.cases:
-        if name not in every:
-            cause = f"{wanted.benchmark} has no case {name!r} with a known solution"
-            raise FabricmarkError(cause, f"use one of {', '.join(every)}")
+        check_known(name, every, f"{wanted.benchmark} has no case {name!r} with a known solution")
     return {name: every[name] for name in wanted.cases or every}
 
 

@@ -6,7 +6,7 @@ The programs' own moves are replayed (models/_collectives.py), those of all poin
 
 from collections.abc import Mapping, Sequence
 
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.models import Board, Prediction, _collective_costs, _collectives
 from fabricmark.models._collective_costs import Costs
 from fabricmark.models.machine import DIRECT, PACKET, Network
@@ -63,17 +63,14 @@ class _Operation(Networked):
     def read(self, given: Mapping[str, str]) -> None:
         name = self.request.benchmark
         for one in given:
-            if one not in PARAMETERS:
-                raise FabricmarkError(f"{name} has no parameter {one}", f"use one of {', '.join(PARAMETERS)}")
+            check_known(one, PARAMETERS, f"{name} has no parameter {one}")
         if SIZE in given and not self.has_size:
             raise FabricmarkError("barrier moves no elements", "leave out size")
         if ISSUER in given:
             self.check_issuer()
         if ALGORITHM in given:
             self.parameters[ALGORITHM] = wanted = given[ALGORITHM]
-            if wanted not in (known := _collectives.algorithms(name)):
-                cause = f"{wanted!r} is no algorithm of {name}"
-                raise FabricmarkError(cause, f"use one of {', '.join(known)}")
+            check_known(wanted, _collectives.algorithms(name), f"{wanted!r} is no algorithm of {name}")
 
     def replays(self, parameters: Mapping, board: Board, devices: int, network: Network) -> list[dict]:
         return self._asked(parameters, board, devices, network)[1]

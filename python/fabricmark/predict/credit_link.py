@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark.base import cells, paths, quantities, terminal
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.base.terminal import Column
 from fabricmark.models._credit_link import CreditLink, ring_seconds
 from fabricmark.predict import options
@@ -121,8 +121,7 @@ def _figures(words: Mapping[str, str], profile: str) -> list[Figure]:
 def link_of(words: Mapping[str, str], profile: str) -> tuple[CreditLink, int]:
     """The link, and the bytes of a message, that --set says. Raises FabricmarkError (2)."""
     for name in words:
-        if name not in PARAMETERS:
-            raise FabricmarkError(f"{NAME} has no parameter {name}", f"use one of {', '.join(PARAMETERS)}")
+        check_known(name, PARAMETERS, f"{NAME} has no parameter {name}")
     counts = {name: _whole(name, words[name], bounds) for name, bounds in COUNTS.items() if name in words}
     link = replace(USUAL, profile=profile, **counts)
     if CLOCK in words:

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from fabricmark.base import micro, transports
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.models import Board, Prediction, _point_to_point
 from fabricmark.models._point_to_point import IN_DEVICE, IN_HBM, IN_HOST, LETTERS, PAIR
 from fabricmark.models.machine import DIRECT, HOST, PACKET, Network
@@ -111,9 +111,7 @@ class _Messages(Networked):
         own = request.benchmark.removeprefix(micro.PREFIX)
         for one in given:
             known = [key for key in PARAMETERS if key != WINDOW or own != _point_to_point.LATENCY]
-            if one not in known:
-                remedy = f"use one of {', '.join(known)}"
-                raise FabricmarkError(f"{request.benchmark} has no parameter {one}", remedy)
+            check_known(one, known, f"{request.benchmark} has no parameter {one}")
         usual = IN_HOST if transports.between_hosts(request.transport) else IN_DEVICE
         found[WINDOW] = _whole(WINDOW, given.get(WINDOW, str(DEFAULT_WINDOW)), MOST_WINDOW)
         found[PLACEMENT] = _placement(request, self.network, given.get(PLACEMENT, f"{usual} {usual}"))

@@ -8,7 +8,7 @@ from itertools import pairwise
 from pathlib import Path
 
 from fabricmark.base import keys, quantities, transports
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.models import Board, Values
 from fabricmark.models.machine import Bitstream, Curve, ErrorBars, Network, Times
 from fabricmark.results import published
@@ -112,7 +112,7 @@ def load(name_or_path: str | Path, profile: str = "fitted", board: str | None = 
 
 def kinds(name_or_path: str | Path, profile: str = "fitted", board: str | None = None) -> list[System]:
     """The same as each of its kinds of devices has it. `board`: one that has to be among them."""
-    _check_profile(profile)
+    check_known(profile, PROFILES, f"there is no profile {profile}")
     name = str(name_or_path)
     if name not in files.listed("system") and name in files.listed("board"):
         return [alone(name, Source(profile))]
@@ -136,7 +136,7 @@ def bitstreams(name_or_path: str | Path, profile: str = "fitted") -> dict[str, B
 
 
 def _file(kind: str, name_or_path: str | Path, profile: str) -> tuple[Path, Source]:
-    _check_profile(profile)
+    check_known(profile, PROFILES, f"there is no profile {profile}")
     path = _path(kind, name_or_path)
     near = path.parent.parent if path.parent.name == files.FOLDERS[kind] else path.parent
     return path, Source(profile, near)
@@ -151,11 +151,6 @@ def _path(kind: str, name_or_path: str | Path) -> Path:
         return files.find(kind, text)
     except KeyError as error:
         raise FabricmarkError(f"there is no {kind} {text}", f"{error.args[0]}, or name a file") from None
-
-
-def _check_profile(profile: str) -> None:
-    if profile not in PROFILES:
-        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
 
 
 def checked(kind: str, path: Path, source: Source, rest: tuple[str, ...]) -> Table:

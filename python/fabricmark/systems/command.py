@@ -7,7 +7,7 @@ import typer
 
 from fabricmark import systems
 from fabricmark.base import choices, paths, terminal
-from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.errors import FabricmarkError, check_known, printable
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.systems import PROFILES, catalogue, export, files
 from fabricmark.systems.describe_command import describe
@@ -42,8 +42,8 @@ def show_command(
     fitted: Annotated[bool, typer.Option("--fitted", help="Only fitted values, with the reasoning.")] = False,
 ) -> None:
     """Show every value with its source: published, fitted, and from what."""
-    if profile is not None and profile not in PROFILES:
-        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(PROFILES)}")
+    if profile is not None:
+        check_known(profile, PROFILES, f"there is no profile {profile}")
     if fitted and profile == "published":
         raise FabricmarkError("--fitted and the profile published", "leave out one of them")
     entries = [catalogue.named(name)] if name is not None else catalogue.everything()

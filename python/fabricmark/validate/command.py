@@ -9,7 +9,7 @@ import typer
 
 from fabricmark import systems
 from fabricmark.base import cells, choices, paths, terminal
-from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.errors import FabricmarkError, check_known, printable
 from fabricmark.base.terminal import Column, percent
 from fabricmark.validate import (
     calibrated,
@@ -53,8 +53,7 @@ def validate(
         splits_view.show()
         return
     columns = _columns(by)
-    if profile not in systems.PROFILES:
-        raise FabricmarkError(f"there is no profile {profile}", f"use one of {', '.join(systems.PROFILES)}")
+    check_known(profile, systems.PROFILES, f"there is no profile {profile}")
     if data is not None and (other := tables_of_documents.kind_of(data)) is not None:
         tables_of_documents.validate(data, other, profile, fitted, csv_file)
         return
