@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from math import inf
 from pathlib import Path
 
 from fabricmark.base import toml_file
@@ -40,6 +41,11 @@ class Budget:
     def said(self) -> list[str]:
         """A line of where the watts are from, where there are any."""
         return [f"{self.board_watts:g} W of a board: {self.of_watts}"] if self.of_watts else []
+
+    def allows(self, boards):
+        """Whether so many boards are within it; of an array, each."""
+        watts = boards * (self.board_watts or 0.0)
+        return (boards <= (self.devices or inf)) & (watts <= (self.watts or inf))
 
     def joules(self, boards, seconds):
         """Energy of a run, or None where nothing says the power of a board."""

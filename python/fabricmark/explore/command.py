@@ -3,7 +3,7 @@
 import json
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Annotated, Any
@@ -98,7 +98,7 @@ def explore(
         _of_designs(designs.Asked(name, wanted, counts or (1,), fixed, moved), budget or [], shown)
         _say(lines)
         return
-    problem = _problem(name, grid, steps) if file is None else _of_file(file, grid, steps)
+    problem = _problem(name, file, grid, steps)
     answers = []
     for one in systems_of:
         wanted = choice.Wanted(one, board, bitstream_id, transport, profile)
@@ -207,11 +207,6 @@ def _parameters(name: str, words: Sequence[str]) -> dict[str, object]:
     return dict(zip(given, options.numbers(name, list(given.items())), strict=True))
 
 
-def _of_file(file: design_file.DesignFile, grid: str | None, steps: int | None) -> Problem:
-    columns, rows = _cells(grid) if grid is not None else (file.grid["columns"], file.grid["rows"])
-    return Problem(columns, rows, steps or file.grid["steps"])
-
-
 def _cells(grid: str) -> tuple[int, int]:
     """Columns and rows. Raises FabricmarkError (2)."""
     match = GRID.fullmatch(grid)
@@ -220,15 +215,15 @@ def _cells(grid: str) -> tuple[int, int]:
     return int(match[1]), int(match[2])
 
 
-def _problem(name: str, grid: str | None, steps: int | None) -> Problem:
-    """The grid that is given, else the benchmark's on boards. Raises FabricmarkError (2)."""
-    if grid is None:
-        columns, rows = elements.usual(name, "columns"), elements.usual(name, "rows")
-    else:
-        columns, rows = _cells(grid)
-    settings = {"columns": columns, "rows": rows, "steps": steps or elements.usual(name, "steps")}
-    kernels.ask([kernels.settings(name, settings)])  # refuses what programs would refuse
-    return Problem(**settings)
+def _problem(name: str, file: design_file.DesignFile | None, grid: str | None, steps: int | None) -> Problem:
+    """The grid that is given, else that of the file, else the benchmark's on boards. Raises FabricmarkError
+    (2)."""
+    usual = file.grid if file else {key: elements.usual(name, key) for key in ("columns", "rows", "steps")}
+    columns, rows = _cells(grid) if grid is not None else (usual["columns"], usual["rows"])
+    problem = Problem(columns, rows, steps or usual["steps"])
+    if file is None:
+        kernels.ask([kernels.settings(name, asdict(problem))])  # refuses what programs would refuse
+    return problem
 
 
 def _fixed(words: Sequence[str]) -> dict[str, str]:

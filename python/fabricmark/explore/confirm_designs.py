@@ -7,7 +7,7 @@ from fabricmark import models
 from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.explore.confirm import Confirmed, exported, measurements
-from fabricmark.explore.designs import DEVICES, Answer, Found
+from fabricmark.explore.designs import Answer, Found
 from fabricmark.models import _transfers
 
 OF_HOST = "host"  # memory.kind of a board whose kernels reach the host's memory
@@ -51,6 +51,5 @@ def _document(answer: Answer, one: Found) -> dict[str, Any]:
         if device["memory"]["kind"] == OF_HOST:
             device["copies"] = {way: UNCOPIED for way in _transfers.RATES} | device["copies"]
     row = next(row for row in said["bitstreams"] if row["id"] == one.case.base)
-    design = {name: value for name, value in one.values.items() if name != DEVICES}
-    row["parameters"] = {**row["parameters"], **design}
+    row["parameters"] = {**row["parameters"], **one.parameters}
     return said

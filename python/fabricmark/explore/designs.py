@@ -262,6 +262,11 @@ class Found:
         return self.values[DEVICES]
 
     @property
+    def parameters(self) -> dict[str, int]:
+        """Of the design, on however many devices."""
+        return {name: value for name, value in self.values.items() if name != DEVICES}
+
+    @property
     def fullest(self) -> str:
         return max(self.uses, key=lambda name: self.uses[name])
 
@@ -332,9 +337,7 @@ def _cases(asked: Asked, budget: Budget) -> Iterator[Case]:
         raise FabricmarkError(
             f"no model says how designs of {asked.benchmark} grow", "explore another benchmark"
         )
-    devices = [one for one in asked.devices if budget.devices is None or one <= budget.devices]
-    if budget.watts is not None and budget.board_watts is not None:
-        devices = [one for one in devices if one * budget.board_watts <= budget.watts]
+    devices = [one for one in asked.devices if budget.allows(one)]
     if not devices:
         raise FabricmarkError("no number of devices is within the budget", "give a larger one")
     able = {
@@ -463,7 +466,7 @@ def _allowed(benchmark: str, found: Sequence[Found], top: int) -> Iterator[Found
     """Without what programs refuse, of the first that are shown."""
     requests = [
         kernels.wanted(
-            benchmark, "fpga", {**_of_kernel(benchmark, one.case.bitstream), **_design(one)},
+            benchmark, "fpga", {**_of_kernel(benchmark, one.case.bitstream), **one.parameters},
             banks=one.case.system.board["memory.banks"],
         )
         for one in found[: 4 * top]
@@ -473,10 +476,6 @@ def _allowed(benchmark: str, found: Sequence[Found], top: int) -> Iterator[Found
         if "error" not in said:
             yield one
     yield from found[4 * top :]
-
-
-def _design(one: Found) -> dict[str, int]:
-    return {name: value for name, value in one.values.items() if name != DEVICES}
 
 
 def _of_kernel(benchmark: str, bitstream: Bitstream) -> dict[str, object]:

@@ -105,8 +105,8 @@ def document(answer: Answer, budget: Budget, confirmed: Sequence[Confirmed] = ()
 def _of_design(answer: Answer, one: Found) -> dict:
     return {
         "transport": one.case.transport,
-        "devices": one.values[DEVICES],
-        "parameters": {name: value for name, value in one.values.items() if name != DEVICES},
+        "devices": one.devices,
+        "parameters": one.parameters,
         "value": one.rate,
         "place": answer.rank(one),
         "uses": dict(one.uses),

@@ -209,7 +209,7 @@ def ratios_of(benchmark: str, board: str) -> dict[tuple[str, int], float]:
 
 def _best(found: Exploration, budget: Budget, by: str) -> list[Found]:
     boards = np.broadcast_to(found.space.along("boards", found.space.boards), found.space.shape)
-    allowed = found.fits & _affordable(boards, budget)
+    allowed = found.fits & budget.allows(boards)
     if not allowed.any():
         raise FabricmarkError(f"no design fits: {_always(found)}", "give a larger budget, or set less")
     inside = np.flatnonzero(allowed)
@@ -230,15 +230,6 @@ def _always(found: Exploration) -> str:
     every = [name for name, one in refused.items() if one.all()]
     some = [name for name, one in refused.items() if one.any()]
     return ", ".join(NAMES.get(name, name) for name in every or some) or "the budget is too small"
-
-
-def _affordable(boards: np.ndarray, budget: Budget) -> np.ndarray:
-    allowed = np.ones(boards.shape, dtype=bool)
-    if budget.devices is not None:
-        allowed &= boards <= budget.devices
-    if budget.watts is not None and budget.board_watts is not None:
-        allowed &= boards * budget.board_watts <= budget.watts
-    return allowed
 
 
 def _objective(one: Found, by: str, budget: Budget) -> float:

@@ -55,6 +55,7 @@ class Log:
     program: str
     writer: str
     values: list[Value] = field(default_factory=list)
+    _lines: dict[tuple, int] = field(default_factory=dict)  # of the values
     parameters: dict[str, object] = field(default_factory=dict)
     ranks: int | None = None
     hosts: list[str] = field(default_factory=list)
@@ -63,6 +64,14 @@ class Log:
     complete: bool = True
     kind: str = "measured"
     notes: list[str] = field(default_factory=list)
+
+    def add(self, value: Value, line: int) -> None:
+        """Raises Fault for one that an earlier line has, too."""
+        before = self._lines.setdefault((value.name, *value.axes.items()), line)
+        if before != line:
+            cause = f"a size that line {before} has, too: two runs in one file"
+            raise Fault(line, cause, "keep each run in a file of its own")
+        self.values.append(value)
 
 
 def lines(text: str) -> list[str]:

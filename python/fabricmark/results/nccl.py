@@ -101,18 +101,11 @@ def _fill(log: Log, rows: list[tuple[int, list[str], list[str]]], columns: list[
             log.parameters[name] = alike.pop()
             for one in held:
                 del one[name]
-    seen: dict[tuple, int] = {}
     for (place, keys, values), more in zip(rows, held, strict=True):
         if int(keys[0]) == 0:
             continue  # moves nothing, and is printed several times
         for value in _values({"message_bytes": int(keys[0]), **more}, values, columns):
-            key = (value.name, *value.axes.items())
-            if key in seen:
-                raise Fault(
-                    place, f"a size that line {seen[key]} has, too", "keep each run in a file of its own"
-                )
-            seen[key] = place
-            log.values.append(value)
+            log.add(value, place)
     if not log.values:
         raise Fault(rows[0][0], "no row has a value above 0", "run it with larger sizes")
 

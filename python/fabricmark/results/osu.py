@@ -183,18 +183,12 @@ def _filled(log: Log, tables: Sequence[Table]) -> Log:
     if len(types) == 1:
         log.parameters["data_type"] = types.pop()
         types = set()
-    seen: dict[tuple, int] = {}
     verdicts: list[str] = []
     for table in tables:
         more = {"data_type": table.data_type} if types and table.data_type else {}
         for place, words in table.rows:
             for value in _values(table.headings, words, more):
-                key = (value.name, *value.axes.items())
-                if key in seen:
-                    cause = f"a size that line {seen[key]} has, too: two runs in one file"
-                    raise Fault(place, cause, "keep each run in a file of its own")
-                seen[key] = place
-                log.values.append(value)
+                log.add(value, place)
             verdicts += [
                 word
                 for word, (_, holds) in zip(words, table.headings, strict=True)

@@ -10,6 +10,7 @@ from typing import NamedTuple
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.grouping import grouped
 
 ENDING = ".trace"
 VERSIONS, VERSION_KEY = (1, 2), "fabricmark_trace"  # the first has no tests
@@ -282,37 +283,31 @@ def messages(rank: Rank) -> Iterator[tuple[tuple[int, int, int, int], bool, Kind
 
 def _check_messages(trace: Trace) -> None:
     """Raises FabricmarkError (2) for those that are sent and not received, or the other way."""
-    sent: Counter = Counter()
-    received: Counter = Counter()
-    longest: dict = {}
-    last: dict = {}
-    room: dict = {}
-    for rank in trace.ranks:
-        for between, is_send, kind, times in messages(rank):
-            (sent if is_send else received)[between] += times
-            last[between, is_send] = kind
-            if is_send:
-                longest[between] = max(longest.get(between, 0), kind.bytes)
-            else:
-                room[between] = max(room.get(between, 0), kind.room)
-    for between in {**sent, **received}:
+    made = grouped(
+        ((between, is_send), (kind, times))
+        for rank in trace.ranks
+        for between, is_send, kind, times in messages(rank)
+    )
+    for between in dict.fromkeys(between for between, _ in sorted(made, key=lambda one: not one[1])):
         sender, receiver, communicator, tag = between
         where = f"communicator {communicator}, tag {tag}"
-        if sent[between] != received[between]:
-            is_receive = received[between] > sent[between]
+        sends, receives = (made.get((between, is_send), []) for is_send in (True, False))
+        sent, received = (sum(times for _, times in calls) for calls in (sends, receives))
+        if sent != received:
+            is_receive = received > sent
             own, other = (receiver, sender) if is_receive else (sender, receiver)
-            call = last[between, not is_receive].call
+            call = (receives if is_receive else sends)[-1][0].call
             what = "receives {} messages of" if is_receive else "sends {} messages to"
             cause = (
-                f"rank {own}, {call}: {what.format(max(sent[between], received[between]))} rank {other} "
-                f"({where}), which {'sends' if is_receive else 'receives'} "
-                f"{min(sent[between], received[between])}"
+                f"rank {own}, {call}: {what.format(max(sent, received))} rank {other} "
+                f"({where}), which {'sends' if is_receive else 'receives'} {min(sent, received)}"
             )
             raise FabricmarkError(f"{trace.file}: {cause}", AGAIN)
-        if longest[between] > room[between]:
+        longest, room = max(kind.bytes for kind, _ in sends), max(kind.room for kind, _ in receives)
+        if longest > room:
             cause = (
-                f"rank {receiver}, {last[between, False].call}: has room for {room[between]} B of "
-                f"rank {sender} ({where}), which sends {longest[between]} B"
+                f"rank {receiver}, {receives[-1][0].call}: has room for {room} B of "
+                f"rank {sender} ({where}), which sends {longest} B"
             )
             raise FabricmarkError(f"{trace.file}: {cause}", AGAIN)
 
