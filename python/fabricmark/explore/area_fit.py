@@ -7,7 +7,7 @@ the fit. What is minimised are the logarithms of estimate over published value, 
 
 import statistics
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 
 import numpy as np
 
@@ -227,8 +227,4 @@ def toml_text(of: Mapping[str, Mapping[str, area.Factors]]) -> str:
 
 def csv_text(of: Sequence[Row]) -> str:
     """data/fitted/area_builds.csv."""
-    table = [
-        [one.bitstream, one.family, one.vendor, one.part, one.resource, one.published, one.estimate]
-        for one in of
-    ]
-    return cells.as_csv([COLUMNS, *table])
+    return cells.as_csv([COLUMNS, *map(astuple, of)])

@@ -139,10 +139,7 @@ class Case:
     @cached_property
     def resources(self) -> Mapping[str, float]:
         """What kernels may use, as full as tools have made chips of this vendor."""
-        board, own = self._resources
-        available = feasible.with_share(board, own)
-        reached = feasible.fullest(feasible.is_amd(board))
-        return {name: available[name] * reached.get(name, 1.0) for name in board if name in NAMES}
+        return _usable(*self._resources)
 
     @cached_property
     def _resources(self) -> tuple[dict[str, float], dict[str, float]]:
@@ -226,6 +223,13 @@ class Case:
         found = models.predict(model, run, board, values[DEVICES], **about)  # type: ignore[arg-type]
         traits = models.traits(self.benchmark)
         return next((one.bottleneck for one in found if traits.is_headline(one)), "")
+
+
+def _usable(board: Mapping[str, float], own: Mapping[str, float]) -> dict[str, float]:
+    """Of each resource of a board, for a synthesis with these."""
+    available = feasible.with_share(board, own)
+    reached = feasible.fullest(feasible.is_amd(board))
+    return {name: available[name] * reached.get(name, 1.0) for name in board if name in NAMES}
 
 
 def widest() -> float:
@@ -495,13 +499,8 @@ def _published(case: Case) -> Iterator[Found]:
         if not own or any(one.parameters.get(key) != value for key, value in fixed.items()):
             continue
         design = {key: value for key, value in one.parameters.items() if key in case.axes}
-        available = feasible.with_share(board, own)
-        reached = feasible.fullest(feasible.is_amd(board))
-        uses = {
-            key: value / (available[key] * reached.get(key, 1.0))
-            for key, value in own.items()
-            if key in board
-        }
+        usable = _usable(board, own)
+        uses = {key: value / usable[key] for key, value in own.items() if key in usable}
         for devices in case.axes[DEVICES]:
             rate = case.rate_of(one, design, devices)
             values = {DEVICES: devices, **{key: int(str(value)) for key, value in design.items()}}

@@ -16,6 +16,7 @@ import numpy as np
 
 from fabricmark.base import kernels, paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.kept import kept
 from fabricmark.build.design import resolve
 from fabricmark.explore import area
 from fabricmark.inspect.chips import INTEL, VENDORS
@@ -70,35 +71,25 @@ class Links:
     ports: float | None
     switched: bool = False
 
-    @cached_property
-    def _latencies(self) -> dict[int, int]:
-        return {}
-
+    @kept
     def latency(self, boards: int) -> int:
         """From a board to the next one [cycles], without packets."""
         if self.network is None:
             return 0
         if self.network.kind == DIRECT:
             boards = ENDS  # cables are the same between any of them
-        if boards not in self._latencies:
-            seconds = hop_seconds(self.network) + mean_spine_seconds(self.network, boards)
-            self._latencies[boards] = round(seconds * self.hz)
-        return self._latencies[boards]
-
-    @cached_property
-    def _laws(self) -> dict[int, CreditLink]:
-        return {}
+        return round((hop_seconds(self.network) + mean_spine_seconds(self.network, boards)) * self.hz)
 
     def law(self, boards: int) -> CreditLink:
         """The credit link between two neighbours of so many boards."""
-        latency = self.latency(boards)
-        if latency not in self._laws:
-            interval = max(min(self.packet, latency), 1)
-            self._laws[latency] = replace(
-                self.usual, latency=latency, packet=self.packet, receive_depth=self.depth,
-                credit_interval=interval,
-            )  # fmt: skip
-        return self._laws[latency]
+        return self._law(self.latency(boards))
+
+    @kept
+    def _law(self, latency: int) -> CreditLink:
+        return replace(
+            self.usual, latency=latency, packet=self.packet, receive_depth=self.depth,
+            credit_interval=max(min(self.packet, latency), 1),
+        )  # fmt: skip
 
     def is_short(self, boards: int) -> bool:
         """Whether the receive buffer is less deep than the full rate needs (the law of _credit_link.py)."""
@@ -116,20 +107,14 @@ class Links:
         wanted = 0 if self.network is None else int(self.network.get("links.count") or 1)
         return 0 if self.ports is None else max(wanted - int(self.ports), 0)
 
-    @cached_property
-    def _made(self) -> dict[tuple[int, int, bool], tuple[float, float]]:
-        return {}
-
-    def _of_network(self, boards: int, pipelines: int, *, packed: bool = False) -> tuple[float, float]:
+    @kept
+    def _of_network(self, boards: int, pipelines: int, packed: bool = False) -> tuple[float, float]:
         """(B_link [B/s], D_link [cycles]) of the design's or the network's figures, for so many boards.
         Words that are `packed`, as compression makes them, have no gaps between them."""
-        place = (pipelines, self.latency(boards), packed)
-        if place not in self._made:
-            one = Cascade(pipelines, 1, max(boards, ENDS), self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
-            one = replace(one, codec_cycles=float(packed))  # any: what it takes is not the link's
-            one = _cascade.linked(one, self.network, self.bitstream)
-            self._made[place] = (float(one.link), float(one.link_cycles))
-        return self._made[place]
+        one = Cascade(pipelines, 1, max(boards, ENDS), self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
+        one = replace(one, codec_cycles=float(packed))  # any: what it takes is not the link's
+        one = _cascade.linked(one, self.network, self.bitstream)
+        return float(one.link), float(one.link_cycles)
 
     def bandwidth_of(self, boards: int, pipelines: int, *, packed: bool = False) -> float:
         """B_link [B/s]: the known one, of which packets of another length leave another share, and over
@@ -140,7 +125,7 @@ class Links:
         share = efficiency(self.packet, self.usual.overhead) / known
         if framed := self.framed(boards):
             share *= framed.rate / (framed.link.peak * framed.link.efficiency)
-        return self._of_network(boards, pipelines, packed=packed)[0] * share
+        return self._of_network(boards, pipelines, packed)[0] * share
 
     def stream(self, pipelines: int, cells: float, ratio: float | None) -> Stream:
         """Of so many cells, which compression makes smaller by the ratio; None: as they are, each word in
@@ -151,10 +136,6 @@ class Links:
             return Stream(words, words * -(-word // width))
         return Stream(words, -(-words * word / ratio // width))
 
-    @cached_property
-    def _longer(self) -> dict[tuple[int, Stream], float]:
-        return {}
-
     def cycles_of(self, boards: int, stream: Stream) -> float:
         """D_link [cycles]: a packet is stored whole before it leaves (eq. 2.2), over switches as a frame,
         too, where the last one of a pass waits until it is closed."""
@@ -163,31 +144,28 @@ class Links:
         cycles = self._of_network(boards, 1)[1]
         if (framed := self.framed(boards)) is None:
             return cycles + self.packet - self.usual.packet
-        place = (framed.link.latency, stream)
-        if place not in self._longer:
-            arriving = stream.flits * framed.link.width / stream.words * self.hz
-            last = framed.last_seconds(stream.flits, arriving)
-            self._longer[place] = max(framed.first_seconds(arriving), last)
-        return cycles + self._longer[place] * self.hz
+        return cycles + self._longer(framed.link.latency, stream) * self.hz
+
+    @kept
+    def _longer(self, latency: int, stream: Stream) -> float:
+        framed = self._framed(latency)
+        arriving = stream.flits * framed.link.width / stream.words * self.hz
+        return max(framed.first_seconds(arriving), framed.last_seconds(stream.flits, arriving))
 
     @cached_property
     def _has_frames(self) -> bool:
         return self.switched and None not in map(self.network.get, FRAMED)  # type: ignore[union-attr]
 
-    @cached_property
-    def _framed(self) -> dict[int, FramedLink]:
-        return {}
-
     def framed(self, boards: int) -> FramedLink | None:
         """The same link over the frames of a switched network, of which the file says what they take."""
         if self.network is None or not self._has_frames:
             return None
-        latency = self.latency(boards)
-        if latency not in self._framed:
-            network = self.network
-            link = replace(self.law(boards), width=int(network["links.width"]), clock=network["links.clock"])
-            self._framed[latency] = FramedLink(link, network["frame_overhead"], network["links.line_rate"])
-        return self._framed[latency]
+        return self._framed(self.latency(boards))
+
+    @kept
+    def _framed(self, latency: int) -> FramedLink:
+        width, clock, rate, overhead, _ = (self.network[name] for name in FRAMED)  # type: ignore[index]
+        return FramedLink(replace(self._law(latency), width=int(width), clock=clock), overhead, rate)
 
     def __str__(self) -> str:
         return f"D {self.packet}, RX {self.depth}"

@@ -7,6 +7,7 @@ import re
 from collections.abc import Callable, Hashable, Iterator
 from dataclasses import dataclass
 
+from fabricmark.base.kept import kept
 from fabricmark.inspect.ir import Function, Instruction, split
 from fabricmark.inspect.loops import Loop
 
@@ -91,7 +92,6 @@ class Values:
         self.function = function
         self.headers = {loop.header: loop for loop in loops}
         self._known: dict[str, Linear] = {}
-        self._most: dict[Atom, int | None] = {}
 
     def of(self, operand: str) -> Linear:
         """A number or the name of a value."""
@@ -109,9 +109,7 @@ class Values:
         if isinstance(atom, tuple) and atom[0] == "mod":
             return (1 << atom[2]) - 1
         if isinstance(atom, tuple) and atom[0] == "iteration":
-            if atom not in self._most:
-                self._most[atom] = self._last_iteration(self.headers[atom[1]])
-            return self._most[atom]
+            return self._last_iteration(atom[1])
         if isinstance(atom, tuple) and atom[0] == "shr":
             known = [self.most(one) for one in atom[1].atoms()]
             if None in known or any(factor < 0 for _, factor in atom[1].terms):
@@ -120,8 +118,10 @@ class Values:
             return atom[1].constant + total >> atom[2]
         return None
 
-    def _last_iteration(self, loop: Loop) -> int | None:
+    @kept
+    def _last_iteration(self, header: str) -> int | None:
         """The number of the last iteration, from 0 on, of a loop that counts up to a constant."""
+        loop = self.headers[header]
         if len(loop.latches) != 1:
             return None
         words = re.findall(r"[%\w.\-]+", self.function.blocks[loop.latches[0]].instructions[-1].text)

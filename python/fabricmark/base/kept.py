@@ -1,0 +1,22 @@
+"""Answers of methods that are worked out once."""
+
+from collections.abc import Callable
+from functools import wraps
+from typing import Any, TypeVar
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+def kept(method: Method) -> Method:
+    """A method whose answers its object keeps, by their arguments, for as long as it lives itself."""
+    place = f"answers of {method.__qualname__}"
+
+    @wraps(method)
+    def answer(self: object, *arguments: Any, **named: Any) -> Any:
+        known = vars(self).setdefault(place, {})
+        key = arguments, tuple(named.items())
+        if key not in known:
+            known[key] = method(self, *arguments, **named)
+        return known[key]
+
+    return answer  # type: ignore[return-value]
