@@ -6,7 +6,7 @@ import sys
 import numpy
 import pytest
 from conftest import REPOSITORY
-from fabricmark.base import paths
+from fabricmark.base import paths, runtimes
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.mesh import formats, packages, tool
 from meshes import GMSH_2, GMSH_4
@@ -117,7 +117,7 @@ def test_without_a_network_one_line_says_so(place, monkeypatch, one_error_line):
         return subprocess.CompletedProcess(command, 1, "", "ERROR: no network\n")
 
     monkeypatch.setitem(sys.modules, "meshio", None)
-    monkeypatch.setattr(packages.subprocess, "run", fails)
+    monkeypatch.setattr(runtimes.subprocess, "run", fails)
     with pytest.raises(
         FabricmarkError, match=r"cannot install meshio==.*: ERROR: no network; check"
     ) as caught:

@@ -25,7 +25,7 @@ def fake_pip(place, monkeypatch):
         elif "-o" in command:
             Path(command[command.index("-o") + 1]).touch()
 
-    monkeypatch.setattr(runtimes, "_run_or_fail", run_or_fail)
+    monkeypatch.setattr(runtimes, "run_or_fail", run_or_fail)
     return asked
 
 
@@ -116,9 +116,9 @@ def test_without_a_compiler_the_packages_are_kept(fake_pip, plugin_sources, monk
             raise FabricmarkError("cannot start c++", remedy, 3)
         working(command, remedy)
 
-    working = runtimes._run_or_fail
+    working = runtimes.run_or_fail
     with monkeypatch.context() as without:
-        without.setattr(runtimes, "_run_or_fail", no_compiler)
+        without.setattr(runtimes, "run_or_fail", no_compiler)
         with pytest.raises(FabricmarkError, match=r"install g\+\+ 12") as caught:
             runtimes.install("sycl")
     assert caught.value.exit_code == 3
@@ -156,7 +156,7 @@ def test_pip_that_fails(place, monkeypatch):
 
 
 def test_pip_without_the_library(place, monkeypatch):
-    monkeypatch.setattr(runtimes, "_run_or_fail", lambda command, remedy: None)
+    monkeypatch.setattr(runtimes, "run_or_fail", lambda command, remedy: None)
     with pytest.raises(FabricmarkError, match="is missing after pip"):
         runtimes.install("intel-cpu")
     assert not runtimes.find("intel-cpu").installed()

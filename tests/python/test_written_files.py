@@ -138,7 +138,7 @@ ALLOWED = {
     ("base/paths.py", "_write_through"),
     ("cli.py", "__call__"),  # to the device that takes everything
     ("report/run_tables.py", "save_svg"),
-    ("mesh/formats.py", "write"),  # libraries of others, into a folder that is gone at the end
+    ("mesh/formats.py", "_write_ugrid"),  # a library of others, into a folder that is gone at the end
 }
 WRITERS = {
     "write_text",

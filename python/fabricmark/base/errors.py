@@ -42,6 +42,11 @@ def refusing(what: str, remedy: str) -> Iterator[None]:
         raise FabricmarkError(f"{what}: {why}", remedy) from error
 
 
+def in_full(error: Exception) -> str:
+    """What a library has raised, with its kind: some say nothing else."""
+    return f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
+
+
 def printable(text: object) -> str:
     """One line that any terminal can show: control characters and lone surrogates are escaped.
 

@@ -1,7 +1,7 @@
 """Answers of methods that are worked out once."""
 
 from collections.abc import Callable
-from functools import wraps
+from functools import cache, partial, wraps
 from typing import Any, TypeVar
 
 Method = TypeVar("Method", bound=Callable[..., Any])
@@ -13,10 +13,7 @@ def kept(method: Method) -> Method:
 
     @wraps(method)
     def answer(self: object, *arguments: Any, **named: Any) -> Any:
-        known = vars(self).setdefault(place, {})
-        key = arguments, tuple(named.items())
-        if key not in known:
-            known[key] = method(self, *arguments, **named)
-        return known[key]
+        own = vars(self)
+        return (own.get(place) or own.setdefault(place, cache(partial(method, self))))(*arguments, **named)
 
     return answer  # type: ignore[return-value]

@@ -7,6 +7,8 @@ import stat
 import sys
 import tempfile
 import time
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
 
@@ -218,6 +220,16 @@ def write_atomically(path: Path, content: str | bytes) -> None:
             remedy = "free some space or name another place"
             raise FabricmarkError(f"cannot write {path}: {why}", remedy, ENVIRONMENT) from error
         raise FabricmarkError(f"cannot write {path}: {why}", "choose a writable place") from error
+
+
+@contextmanager
+def written_by_name(path: Path) -> Iterator[Path]:
+    """Another name for a library that writes a file by itself, whose content goes to `path` at the end, as
+    `write_atomically` has it."""
+    with tempfile.TemporaryDirectory() as scratch:
+        made = Path(scratch) / path.name
+        yield made
+        write_atomically(path, made.read_bytes())
 
 
 def _replace(path: Path, data: bytes) -> None:

@@ -17,6 +17,7 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 SYSTEM = "system"
 LOADER_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
 PLUGIN_VARIABLE = "FABRICMARK_SYCL"
+AFTER_PIP = "check the connection to PyPI and the free space, then repeat"
 
 
 @dataclass(frozen=True)
@@ -157,9 +158,9 @@ def install(name: str) -> bool:
 def _install_packages(runtime: Runtime) -> None:
     folder = runtime.folder()
     print(f"installing {' '.join(runtime.packages)} from PyPI into {folder}", file=sys.stderr)
-    _run_or_fail([sys.executable, "-m", "venv", "--clear", str(folder)], "install the package python3-venv")
+    run_or_fail([sys.executable, "-m", "venv", "--clear", str(folder)], "install the package python3-venv")
     pip = [str(folder / "bin" / "python"), "-m", "pip", "--disable-pip-version-check", "install", "--quiet"]
-    _run_or_fail([*pip, *runtime.packages], "check the connection to PyPI and the free space, then repeat")
+    run_or_fail([*pip, *runtime.packages], AFTER_PIP)
     if not runtime.library_path().is_file():
         remedy = "remove that folder and repeat; the wheels may not support this system"
         raise FabricmarkError(f"{runtime.library_path()} is missing after pip", remedy, ENVIRONMENT)
@@ -187,17 +188,17 @@ def _compile_plugin(runtime: Runtime) -> None:
     libraries = [str(folder / "lib" / "libsycl.so"), f"-Wl,-rpath,{folder / 'lib'}"]
     compiler = os.environ.get("CXX") or "c++"
     command = [compiler, *flags, *map(str, sources), "-o", str(made), *libraries]
-    _run_or_fail(command, "install g++ 12 or later, or name it in CXX, then repeat")
+    run_or_fail(command, "install g++ 12 or later, or name it in CXX, then repeat")
     made.replace(plugin)
 
 
-def _run_or_fail(command: list[str], remedy: str) -> None:
-    """Run a command quietly; raises FabricmarkError (3) with its last line when it fails."""
+def run_or_fail(command: list[str], remedy: str, failure: str = "") -> None:
+    """Run a command quietly; raises FabricmarkError (3) with `failure` and its last line when it fails."""
     try:
         done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
     except OSError as error:
         raise FabricmarkError(f"cannot start {command[0]}: {error.strerror}", remedy, ENVIRONMENT) from error
     if done.returncode != 0:
         lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        cause = f"`{' '.join(command[1:4])}` failed: {lines[-1]}"
-        raise FabricmarkError(cause, remedy, ENVIRONMENT)
+        what = failure or f"`{' '.join(command[1:4])}` failed"
+        raise FabricmarkError(f"{what}: {lines[-1]}", remedy, ENVIRONMENT)

@@ -108,13 +108,12 @@ class Links:
         return 0 if self.ports is None else max(wanted - int(self.ports), 0)
 
     @kept
-    def _of_network(self, boards: int, pipelines: int, packed: bool = False) -> tuple[float, float]:
-        """(B_link [B/s], D_link [cycles]) of the design's or the network's figures, for so many boards.
-        Words that are `packed`, as compression makes them, have no gaps between them."""
-        one = Cascade(pipelines, 1, max(boards, ENDS), self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
+    def _linked(self, pipelines: int, packed: bool = False) -> Cascade:
+        """Two boards with the links of the design's or the network's figures. Words that are `packed`, as
+        compression makes them, have no gaps between them."""
+        one = Cascade(pipelines, 1, ENDS, self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
         one = replace(one, codec_cycles=float(packed))  # any: what it takes is not the link's
-        one = _cascade.linked(one, self.network, self.bitstream)
-        return float(one.link), float(one.link_cycles)
+        return _cascade.linked(one, self.network, self.bitstream)
 
     def bandwidth_of(self, boards: int, pipelines: int, *, packed: bool = False) -> float:
         """B_link [B/s]: the known one, of which packets of another length leave another share, and over
@@ -125,7 +124,7 @@ class Links:
         share = efficiency(self.packet, self.usual.overhead) / known
         if framed := self.framed(boards):
             share *= framed.rate / (framed.link.peak * framed.link.efficiency)
-        return self._of_network(boards, pipelines, packed)[0] * share
+        return float(self._linked(pipelines, packed).link) * share
 
     def stream(self, pipelines: int, cells: float, ratio: float | None) -> Stream:
         """Of so many cells, which compression makes smaller by the ratio; None: as they are, each word in
@@ -141,7 +140,8 @@ class Links:
         too, where the last one of a pass waits until it is closed."""
         if boards == 1 or self.network is None:
             return 0.0
-        cycles = self._of_network(boards, 1)[1]
+        known = self._linked(1).link_cycles if self.network.kind == DIRECT else self.latency(boards)
+        cycles = float(known)
         if (framed := self.framed(boards)) is None:
             return cycles + self.packet - self.usual.packet
         return cycles + self._longer(framed.link.latency, stream) * self.hz

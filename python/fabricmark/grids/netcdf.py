@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fabricmark.base.errors import FabricmarkError, refusing
+from fabricmark.base.errors import FabricmarkError, in_full, refusing
 from fabricmark.mesh import packages
 
 if TYPE_CHECKING:
@@ -73,10 +73,7 @@ def _classic(path: Path) -> Iterator[dict[str, Variable]]:
         try:
             file = netcdf_file(path, mmap=True)
             found = {
-                name: Variable(
-                    name, tuple(one.dimensions), tuple(one.shape), _texts(one._attributes), one.data
-                )
-                for name, one in file.variables.items()
+                name: _variable(name, one, one._attributes, one.data) for name, one in file.variables.items()
             }
         except Exception as error:  # whatever a damaged file leads it to
             raise _damaged(path, error) from error
@@ -93,13 +90,7 @@ def _hdf5(path: Path) -> Iterator[dict[str, Variable]]:
         file = library.Dataset(path)
         file.set_auto_maskandscale(False)
         found = {
-            name: Variable(
-                name,
-                tuple(one.dimensions),
-                tuple(one.shape),
-                _texts({key: one.getncattr(key) for key in one.ncattrs()}),
-                one,
-            )
+            name: _variable(name, one, {key: one.getncattr(key) for key in one.ncattrs()}, one)
             for name, one in file.variables.items()
         }
     except Exception as error:
@@ -108,13 +99,14 @@ def _hdf5(path: Path) -> Iterator[dict[str, Variable]]:
         yield found
 
 
-def _texts(attributes: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        str(name): value.decode("latin-1") if isinstance(value, bytes) else value
-        for name, value in attributes.items()
+def _variable(name: str, one: Any, attributes: Mapping[str, Any], values: Any) -> Variable:
+    """As a library has it."""
+    texts = {
+        str(key): value.decode("latin-1") if isinstance(value, bytes) else value
+        for key, value in attributes.items()
     }
+    return Variable(name, tuple(one.dimensions), tuple(one.shape), texts, values)
 
 
 def _damaged(path: Path, error: Exception) -> FabricmarkError:
-    why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-    return FabricmarkError(f"{path} is damaged or cut ({why})", "fetch it again")
+    return FabricmarkError(f"{path} is damaged or cut ({in_full(error)})", "fetch it again")

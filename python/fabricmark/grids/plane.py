@@ -1,7 +1,6 @@
 """A plane grid of depths: where it lies on the Earth, and its file."""
 
 import math
-import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -67,16 +66,13 @@ def write(
     """As classic NetCDF with CF's attributes. Raises FabricmarkError (2; 3: the disk is full)."""
     from scipy.io import netcdf_file
 
-    with tempfile.TemporaryDirectory() as scratch:
-        made = Path(scratch) / "grid.nc"
-        with netcdf_file(made, "w", version=2) as file:
-            _fill(file, frame, source)
-            _add(file, "depth", depth, "sea_floor_depth_below_mean_sea_level", "depth below still water")
-            file.variables["depth"].positive = "down"
-            if elevation is not None:
-                name = "sea_surface_height_above_mean_sea_level"
-                _add(file, "elevation", elevation, name, "elevation of the water at the start")
-        paths.write_atomically(path, made.read_bytes())
+    with paths.written_by_name(path) as made, netcdf_file(made, "w", version=2) as file:
+        _fill(file, frame, source)
+        _add(file, "depth", depth, "sea_floor_depth_below_mean_sea_level", "depth below still water")
+        file.variables["depth"].positive = "down"
+        if elevation is not None:
+            name = "sea_surface_height_above_mean_sea_level"
+            _add(file, "elevation", elevation, name, "elevation of the water at the start")
 
 
 def _fill(file, frame: Frame, source: str) -> None:

@@ -5,12 +5,12 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabricmark.base import paths
-from fabricmark.base.errors import BAD_USE, FabricmarkError, printable, refusing
+from fabricmark.base.errors import BAD_USE, FabricmarkError, in_full, printable, refusing
 from fabricmark.mesh import packages, tool
 from fabricmark.mesh.arrays import KINDS, LAND, RIVER, SEA, Arrays
 
 GMSH, VTU, UGRID, FORT14 = ".msh", ".vtu", ".nc", ".14"
-NAMES = {"land": LAND, "sea": SEA, "river": RIVER}
+NAMES = {name: kind for kind, name in KINDS.items()}
 GMSH_REMEDY = "name physical groups of the curves land, sea and river, and one of the surface"
 
 
@@ -88,10 +88,8 @@ def _read_gmsh(path: Path):
     try:
         return meshio.gmsh.read(path)
     except Exception as error:  # whatever a broken file leads it to
-        why = f"{type(error).__name__}: {error}" if str(error) else type(error).__name__
-        raise FabricmarkError(
-            f"{path} is no mesh of Gmsh ({why})", "save it as 2.2 or 4.1", BAD_USE
-        ) from error
+        cause = f"{path} is no mesh of Gmsh ({in_full(error)})"
+        raise FabricmarkError(cause, "save it as 2.2 or 4.1", BAD_USE) from error
 
 
 def _boundaries(path: Path, found, number) -> list[str]:
@@ -157,22 +155,15 @@ def _write_vtu(arrays: Arrays, target: Path) -> None:
     meshio = packages.load("meshio")
     points = numpy.column_stack([arrays.x, arrays.y, numpy.zeros_like(arrays.x)])
     made = meshio.Mesh(points, [("triangle", arrays.elements)], point_data={"depth": arrays.depth})
-
-    def write(path: Path) -> None:
+    with paths.written_by_name(target) as path:
         meshio.vtu.write(path, made)
-
-    _through(write, target)
 
 
 def _write_ugrid(arrays: Arrays, target: Path) -> None:
     """After the UGRID conventions 1.0: topology "mesh", depth of nodes, boundary edges and their kinds."""
     netcdf = packages.load("netCDF4")
-
-    def write(path: Path) -> None:
-        with netcdf.Dataset(path, "w") as data:
-            _fill_ugrid(data, arrays)
-
-    _through(write, target)
+    with paths.written_by_name(target) as path, netcdf.Dataset(path, "w") as data:
+        _fill_ugrid(data, arrays)
 
 
 def _fill_ugrid(data, arrays: Arrays) -> None:
@@ -211,11 +202,3 @@ def _fill_ugrid(data, arrays: Arrays) -> None:
     kinds.flag_values = list(KINDS)
     kinds.flag_meanings = " ".join(KINDS.values())
     kinds[:] = arrays.boundary_kinds
-
-
-def _through(write, target: Path) -> None:
-    """Write beside the target, then replace it. Raises FabricmarkError (2) where it cannot be written."""
-    with tempfile.TemporaryDirectory() as scratch:
-        made = Path(scratch) / target.name
-        write(made)
-        paths.write_atomically(target, made.read_bytes())

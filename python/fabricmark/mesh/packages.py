@@ -1,11 +1,10 @@
 """Python packages that only some formats need: installed from PyPI when they are first wanted."""
 
 import importlib
-import subprocess
 import sys
 from types import ModuleType
 
-from fabricmark.base import paths
+from fabricmark.base import paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 # By module: pinned, with what they need beside the command's own packages.
@@ -37,8 +36,4 @@ def _install(module: str, folder) -> None:
     print(f"installing {' '.join(packages)} from PyPI into {folder}", file=sys.stderr)
     pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--quiet", "install", "--no-deps"]
     command = [*pip, "--target", str(folder), *packages]
-    done = subprocess.run(command, capture_output=True, text=True, errors="replace", check=False)
-    if done.returncode != 0:
-        lines = (done.stderr.strip() or done.stdout.strip() or "no message").splitlines()
-        remedy = "check the connection to PyPI and the free space, then repeat"
-        raise FabricmarkError(f"cannot install {packages[0]}: {lines[-1]}", remedy, ENVIRONMENT)
+    runtimes.run_or_fail(command, runtimes.AFTER_PIP, f"cannot install {packages[0]}")
