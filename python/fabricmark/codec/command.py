@@ -1,8 +1,7 @@
 """`fabricmark compress` and `fabricmark decompress`."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -17,31 +16,10 @@ SUFFIX = ".fmc"
 NAMES = {number: name for name, number in library.PREDICTORS.items()}
 
 
-class Predictor(StrEnum):
-    """Order of the differences along and across rows: 2 and 0, 1 and 1, 2 and 1, 2 and 2."""
-
-    AUTO = "auto"
-    LINE = "1d"
-    LORENZO = "lorenzo"
-    PLANE = "2d"
-    SMOOTH = "smooth"
-
-
-class Lanes(StrEnum):
-    """How many cells of a row are coded at once."""
-
-    ONE = "1"
-    TWO = "2"
-    FOUR = "4"
-
-
-class Type(StrEnum):
-    """Numbers of a file that does not say what they are."""
-
-    FLOAT32 = "float32"
-    FLOAT64 = "float64"
-    INT32 = "int32"
-    INT64 = "int64"
+# Order of the differences along and across rows: 2 and 0, 1 and 1, 2 and 1, 2 and 2.
+Predictor = Literal["auto", "1d", "lorenzo", "2d", "smooth"]
+Lanes = Literal["1", "2", "4"]  # how many cells of a row are coded at once
+Type = Literal["float32", "float64", "int32", "int64"]  # numbers of a file that does not say what they are
 
 
 def compress(
@@ -51,10 +29,10 @@ def compress(
     ] = None,
     predictor: Annotated[
         Predictor, typer.Option(help="Along rows, or across them too (auto: what makes a sample shortest).")
-    ] = Predictor.AUTO,
+    ] = "auto",
     lanes: Annotated[
         Lanes, typer.Option(help="Cells that hardware takes in one cycle; 1 makes the shortest archives.")
-    ] = Lanes.ONE,
+    ] = "1",
     numbers: Annotated[Type | None, typer.Option("--type", help="Of a file of plain numbers.")] = None,
     columns: Annotated[
         int | None, typer.Option(min=1, help="Cells of a row (default: as the file says).")
@@ -67,11 +45,11 @@ def compress(
     """Compress the arrays of a file without loss; `decompress` gives back each of its bits."""
     content = _content(file)
     target = Path(f"{file}{SUFFIX}") if output is None else output
-    wanted = Wanted(None if numbers is None else numbers.value, channels, columns)
+    wanted = Wanted(numbers, channels, columns)
     with Steps(1) as steps:
         steps.begin(f"compress {file}")
         layout = parts.layout(file, content, wanted)
-        plan = parts.planned(layout, content, predictor.value, int(lanes.value))
+        plan = parts.planned(layout, content, predictor, int(lanes))
         made = library.archive(content, plan, layout.text())
         paths.write_atomically(target, made)
         steps.end()

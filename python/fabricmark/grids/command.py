@@ -1,8 +1,7 @@
 """`fabricmark bathymetry` and `fabricmark maps`: depths in, pictures out."""
 
-from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -27,11 +26,7 @@ FAULT = (
 HUMP = "A hump of water: longitude=,latitude=,radius= [km],height= [m]. May be repeated."
 
 
-class Positive(StrEnum):
-    """Which way the numbers of a file grow."""
-
-    UP = "up"
-    DOWN = "down"
+Positive = Literal["up", "down"]  # which way the numbers of a file grow
 
 
 def bathymetry(
@@ -62,7 +57,7 @@ def bathymetry(
     sources += [earthquake.parsed(Hump, text) for text in hump or []]
     wanted = Wanted(
         cut.range_of("--longitude", longitude), cut.range_of("--latitude", latitude), columns, rows,
-        variable, None if positive is None else positive.value,
+        variable, positive,
     )  # fmt: skip
     with Steps(1 if picture is None else 2) as steps:
         steps.begin(f"cut {file}")

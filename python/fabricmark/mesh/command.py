@@ -2,9 +2,8 @@
 
 import tempfile
 from collections.abc import Mapping, Sequence
-from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Literal
 
 import typer
 
@@ -22,14 +21,7 @@ ORDERED = typer.Option("--ordered", help="Number elements along a curve, which c
 MOST_PARTS_SHOWN = 64
 
 
-class Projection(StrEnum):
-    """What the coordinates of a file are."""
-
-    AUTO = "auto"
-    NONE = "none"
-    CPP = "cpp"
-
-
+Projection = Literal["auto", "none", "cpp"]  # what the coordinates of a file are
 PROJECTION = typer.Option(
     help="Of a file: cpp projects longitude and latitude, none takes metres that look like degrees."
 )
@@ -40,7 +32,7 @@ app = typer.Typer(help="Meshes of triangles for the applications.", no_args_is_h
 @app.command("check")
 def check_command(
     mesh: Annotated[str, MESH],
-    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
+    projection: Annotated[Projection, PROJECTION] = "auto",
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
     """Read a mesh and report its quality; a broken one is refused with its element and line."""
@@ -60,7 +52,7 @@ def generate_command(
     """Write a made-up bay: land around, one open side to the sea, depth from 2 to 11 m."""
     with _steps(picture) as steps:
         answer = _asked(steps, "generate", mesh, output, *_ordered(ordered))
-        _draw(steps, str(output), picture, projection=Projection.NONE)
+        _draw(steps, str(output), picture, projection="none")
     _report(output, answer, picture)
 
 
@@ -76,7 +68,7 @@ def refine_command(
         int | None, typer.Option(min=1, help="Halve elements until there are so many.")
     ] = None,
     ordered: Annotated[bool, ORDERED] = False,
-    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
+    projection: Annotated[Projection, PROJECTION] = "auto",
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
     """Write a finer mesh with the same boundaries, its depth interpolated."""
@@ -86,7 +78,7 @@ def refine_command(
     words += ["--elements", elements] if elements is not None else []
     with _steps(picture) as steps:
         answer = _asked(steps, "refine", mesh, output, *words)
-        _draw(steps, str(output), picture, projection=Projection.NONE)
+        _draw(steps, str(output), picture, projection="none")
     _report(output, answer, picture)
 
 
@@ -97,7 +89,7 @@ def convert_command(
     depth: Annotated[
         float | None, typer.Option(help="Of all nodes [m], where a .msh has no z below 0.")
     ] = None,
-    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
+    projection: Annotated[Projection, PROJECTION] = "auto",
 ) -> None:
     """Convert between formats; libraries that this needs are installed when first used."""
     if depth is not None and not depth > 0:
@@ -112,7 +104,7 @@ def partition_command(
     output: Annotated[
         Path | None, typer.Option(metavar="NPY", help="Also save the part of each element.")
     ] = None,
-    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
+    projection: Annotated[Projection, PROJECTION] = "auto",
     picture: Annotated[Path | None, PICTURE] = None,
 ) -> None:
     """Cut a mesh into parts and report what each computes and exchanges."""
@@ -132,7 +124,7 @@ def plot_command(
     parts: Annotated[
         int | None, typer.Option(min=1, help="Show the map of so many parts instead of the depth.")
     ] = None,
-    projection: Annotated[Projection, PROJECTION] = Projection.AUTO,
+    projection: Annotated[Projection, PROJECTION] = "auto",
 ) -> None:
     """Draw a mesh: its depth, or the map of its parts."""
     with tempfile.TemporaryDirectory() as scratch, _steps(picture) as steps:
@@ -162,7 +154,7 @@ def _ordered(ordered: bool) -> list[object]:
 
 
 def _read_as(projection: Projection) -> list[object]:
-    return ["--projection", projection.value]
+    return ["--projection", projection]
 
 
 def _report(name: object, answer: Mapping, picture: Path | None = None) -> None:
@@ -217,7 +209,7 @@ def _report_parts(parts: Sequence[Mapping]) -> None:
 
 def _draw(
     steps: Steps, mesh: str, picture: Path | None, part_of: Path | None = None,
-    projection: Projection = Projection.AUTO,
+    projection: Projection = "auto",
 ) -> None:  # fmt: skip
     """The depth, or the map of the parts in a file, as one step; nothing without a picture."""
     if picture is None:
