@@ -1,7 +1,6 @@
 """Explorations of stencils on the terminal and as a document."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 
 from fabricmark.base import terminal
 from fabricmark.base.terminal import Column, number, percent
@@ -46,8 +45,7 @@ def name(one: Found) -> str:
 def _table(
     answer: Answer, budget: Budget, found: Sequence[Found]
 ) -> tuple[list[Column], list[list[terminal.Cell]]]:
-    columns = [*terminal.numbers("boards"), *terminal.numbers("n", "m")]
-    columns = [replace(one, key=True) for one in columns]
+    columns = [Column(name, right=True, key=True) for name in ("boards", "n", "m")]
     columns += [Column("along"), Column("compression", once=True), Column("link")]
     columns += [*terminal.numbers("time [s]", "Mcell/s", "GFLOP/s", "of the peak", "stall", "start")]
     columns += [*terminal.numbers("energy [J]", f"cost [{budget.prices.currency or 'price'}]")]

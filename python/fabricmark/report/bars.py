@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from fabricmark.report import families
 from fabricmark.report.groups import Group, Metric
-from fabricmark.report.plots import Plot, Series, slug
+from fabricmark.report.plots import Plot, Series, not_drawn, slug
 
 MOST_ROWS = 24
 
@@ -32,11 +32,7 @@ def plots(groups: Sequence[Group]) -> list[Plot]:
     if not entries:
         return []
     shown = entries[:MOST_ROWS]
-    left = (
-        f"{len(entries) - MOST_ROWS} further metrics are in the table only."
-        if len(entries) > MOST_ROWS
-        else ""
-    )
+    left = not_drawn(len(entries) - MOST_ROWS, "{} further metrics are in the table only.")
     series = []
     for column, (name, colour) in enumerate((("of the model", 0), ("of the limit", 5))):
         known = [(row, entry[1 + column]) for row, entry in enumerate(shown) if entry[1 + column] is not None]

@@ -12,7 +12,7 @@ from fabricmark.base.grouping import grouped
 from fabricmark.base.spread import thinned
 from fabricmark.report import families, run_tables, scales
 from fabricmark.report.groups import Group, Metric, field_text
-from fabricmark.report.plots import MOST_SERIES, MOST_TICKS, Plot, Series, slug, wants_log
+from fabricmark.report.plots import MOST_SERIES, MOST_TICKS, Plot, Series, not_drawn, slug, wants_log
 from fabricmark.results import figures, scaling
 
 MOST_PANELS = 24  # a benchmark, metric and axis
@@ -178,12 +178,10 @@ def panel(
     of_others = published(benchmark, name, unit, axis)
     room = max(0, MOST_SERIES - len(lines))
     series += [replace(one, colour=len(lines) + i) for i, one in enumerate(of_others[:room])]
-    if len(of_others) > room:
-        left = f"{len(of_others) - room} published values are left out. {left}".strip()
+    left = not_drawn(len(of_others) - room, "{} published values are left out.", left)
     x = [value for entry in series for value in entry.x]
     y = [value for entry in series for value in entry.y]
-    if len(lines) > MOST_SERIES:
-        left = f"{len(lines) - MOST_SERIES} further lines are left out. {left}".strip()
+    left = not_drawn(len(lines) - MOST_SERIES, "{} further lines are left out.", left)
     where = lines[0][0].text([entry for entry in fixed if entry != "kind"])
     label = families.words(bare(axis))
     return Plot(

@@ -91,6 +91,11 @@ def wants_log(values: Sequence[float]) -> bool:
     return bool(values) and min(values) > 0 and max(values) / min(values) >= LOG_FROM_RATIO
 
 
+def not_drawn(count: int, words: str, *others: str) -> str:
+    """A sentence on so many, `{}` in its words, that are left out, before others; these alone for none."""
+    return " ".join(filter(None, (words.format(count) if count > 0 else "", *others)))
+
+
 def slug(*parts: object) -> str:
     """A file name of letters, digits and hyphens."""
     text = "-".join(str(part) for part in parts).lower()

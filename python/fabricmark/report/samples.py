@@ -9,7 +9,7 @@ from fabricmark.base.spread import thinned
 from fabricmark.report import families, scales
 from fabricmark.report.curves import ticks
 from fabricmark.report.groups import Group, Metric
-from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug, wants_log
+from fabricmark.report.plots import MOST_SERIES, Plot, Series, not_drawn, slug, wants_log
 
 MOST_POINTS = 2000  # a plot
 MOST_GROUPS = 24  # a benchmark
@@ -69,8 +69,7 @@ def by_operation(group: Group, key: tuple[str, str], metrics: Sequence[Metric]) 
         series.append(Series(f"{name} ({entry.kind})", values, y, "points", 0, spots=spots))
         rows.append(row_name)
     left = left_out(shown, sum(len(entry.x) for entry in series))
-    if len(metrics) > len(shown):
-        left = f"{len(metrics) - len(shown)} further metrics are left out. {left}".strip()
+    left = not_drawn(len(metrics) - len(shown), "{} further metrics are left out.", left)
     return replace(
         _plot(group, key, series, left),
         x_label=f"{families.words(key[0])} [{key[1]}], repetitions from top to bottom",
@@ -99,8 +98,7 @@ def over_axis(group: Group, key: tuple[str, str], metrics: Sequence[Metric], axi
         name = families.axes_text(dict(rest)) or families.words(key[0])
         series.append(Series(f"{name} ({kind})", x, y, "points", colour, spots=spots))
     left = left_out([metric for _, members in shown for metric in members], sum(len(s.x) for s in series))
-    if len(others) > len(shown):
-        left = f"{len(others) - len(shown)} further lines are left out. {left}".strip()
+    left = not_drawn(len(others) - len(shown), "{} further lines are left out.", left)
     sizes = families.distinct(value for entry in series for value in entry.x)
     return replace(
         _plot(group, key, series, left),

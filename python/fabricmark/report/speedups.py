@@ -13,7 +13,7 @@ from fabricmark.base.terminal import number, percent
 from fabricmark.report import families, tables
 from fabricmark.report.groups import Group, field_text
 from fabricmark.report.inputs import Scaling
-from fabricmark.report.plots import MOST_SERIES, Plot, Series, slug
+from fabricmark.report.plots import MOST_SERIES, Plot, Series, not_drawn, slug
 from fabricmark.report.svg import text
 from fabricmark.results.scaling import Point, devices_used, judged
 
@@ -123,9 +123,9 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
     if not found:
         return []
     shown = found[:MOST_SERIES]
-    left = f"{len(found) - MOST_SERIES} further lines are left out." if len(found) > MOST_SERIES else ""
     shared = SHARED if any(None in line.efficiencies for line in shown) else ""
-    left = " ".join(words for words in (note, left, shared) if words)
+    left = not_drawn(len(found) - MOST_SERIES, "{} further lines are left out.", shared)
+    left = f"{note} {left}".strip()
     ranks = families.distinct(count for line in shown for count in line.ranks)
     fewest = "1 rank" if ranks[0] == 1 else f"{ranks[0]} ranks"
     mode = head.rpartition(" ")[2]
