@@ -148,7 +148,7 @@ def test_any_bytes_are_an_application_or_one_line(tmp_path_factory, content):
     good = EXAMPLES[1].read_bytes()
     file.write_bytes(good[: len(content) * 4] + content + good[len(content) * 5 :])
     try:
-        application.read(file, {}, BOARD, 4)
+        application.read(file, application.load(file), {}, BOARD, 4)
     except FabricmarkError as error:
         assert error.exit_code == 2 and len(str(error).splitlines()) == 1
 
@@ -181,8 +181,8 @@ def test_damaged_values_are_played_or_one_line(of_the_repository, tmp_path, benc
     for _ in range(40):
         file.write_text(damaged(files[benchmark].read_text(), random))
         try:
-            read = application.read(file, {}, BOARD, 4)
-            setting = Setting(4, cables.wiring(place.network, application.patterns(file)))
+            read = application.read(file, application.load(file), {}, BOARD, 4)
+            setting = Setting(4, cables.wiring(place.network, application.patterns(application.load(file))))
             (found,) = calls.simulate_application(read, [setting], place)
             assert 0 <= found.shared < math.inf
             ends.append("played")

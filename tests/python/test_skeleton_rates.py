@@ -22,7 +22,8 @@ DESIGNS = [
 def work_of(benchmark, place, given, name):
     """Seconds of a phase of one rank alone, in all turns."""
     rates = skeleton.rates(benchmark, place, given)
-    read = application.read(models.skeletons()[benchmark], {**rates.values, **given}, place.board, 1)
+    file = models.skeletons()[benchmark]
+    read = application.read(file, application.load(file), {**rates.values, **given}, place.board, 1)
     (loop,) = read.phases
     (phase,) = (one for one in loop.phases if one.name == name)
     return loop.repeat * phase.work

@@ -57,27 +57,25 @@ class Spent:
     limit: str
 
 
-def patterns(file: Path) -> set[str]:
-    """Kinds of exchanges between ranks, and rows or columns of them that make calls. Raises FabricmarkError
-    (2)."""
+def load(file: Path) -> Mapping:
+    """What a file says. Raises FabricmarkError (2)."""
+    return toml_file.load(file, SCHEMA, "give a file as docs/simulate.md shows")
+
+
+def patterns(document: Mapping) -> set[str]:
+    """Kinds of exchanges between ranks, and rows or columns of them that make calls."""
 
     def walk(said: Sequence[Mapping]) -> Iterator[str]:
         for one in said:
             yield from walk(one.get("phases", ()))
             yield from (one[key] for key in (EXCHANGE, "over") if key in one)
 
-    return set(walk(_document(file)["phases"]))
+    return set(walk(document["phases"]))
 
 
-def _document(file: Path) -> Mapping:
-    """Raises FabricmarkError (2)."""
-    return toml_file.load(file, SCHEMA, "give a file as docs/simulate.md shows")
-
-
-def read(file: Path, given: Mapping[str, str], board: Board, ranks: int) -> Application:
-    """The file for so many ranks. `given`: parameters in place of the file's. Raises FabricmarkError (2) that
-    names file, key and remedy."""
-    document = _document(file)
+def read(file: Path, document: Mapping, given: Mapping[str, str], board: Board, ranks: int) -> Application:
+    """What a file says for so many ranks. `given`: parameters in place of the file's. Raises FabricmarkError
+    (2) that names file, key and remedy."""
     names = {**document.get("parameters", {})}
     for name, text in given.items():
         if name not in names:

@@ -26,7 +26,7 @@ def show(
     if counts[0] < 2:
         raise FabricmarkError(f"{file} on one device has no network", "use --devices 2 or more")
     parameters, keyed = split(words)
-    patterns = application.patterns(file)
+    document = application.load(file)
     rows: list[Sequence[object]] = [FIELDS]
     out = terminal.console()
     for devices in counts:
@@ -34,8 +34,8 @@ def show(
             str(file), system, options["transport"], options["board"], devices, keyed, beyond=beyond,
             profile=profile,
         )  # fmt: skip
-        found = application.read(file, parameters, place.board, devices)
-        setting = Setting(devices, cables.wiring(place.network, patterns))
+        found = application.read(file, document, parameters, place.board, devices)
+        setting = Setting(devices, cables.wiring(place.network, application.patterns(document)))
         phases = application.spent(found, place, setting)
         show_phases(out, found.name, place, devices, phases)
         rows += [

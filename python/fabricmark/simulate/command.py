@@ -96,7 +96,8 @@ def simulate(
     if file is not None:
         own, words = application_view.split(options.settings(words))
     ranks = len(played.trace.ranks) if played else ranks
-    patterns = cables.patterns(about, algorithm) if file is None else application.patterns(file)
+    document = {} if file is None else application.load(file)
+    patterns = cables.patterns(about, algorithm) if file is None else application.patterns(document)
     place = cables.place(
         about, system, transport, board, ranks, words, patterns, beyond=beyond, profile=profile
     )
@@ -119,7 +120,7 @@ def simulate(
     elif file is not None:
         _check_no_call(call, size, algorithm)
         rates = skeleton.rates(call, place, own)
-        read = application.read(file, {**rates.values, **own}, place.board, ranks)
+        read = application.read(file, document, {**rates.values, **own}, place.board, ranks)
         found = calls.simulate_application(read, settings, place, **more)
     else:
         rows = cables.rows_of(ranks) if about == EXCHANGE else 1
