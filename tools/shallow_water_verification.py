@@ -8,7 +8,6 @@ refinements of it. Run it again when kernels change; it takes minutes:
 from __future__ import annotations
 
 import argparse
-import csv
 import re
 import subprocess
 import tempfile
@@ -21,6 +20,7 @@ from pathlib import Path
 import doc_pages
 from doc_pages import DOCS
 from fabricmark.base import paths
+from fabricmark.report import stations
 from fabricmark.report.plots import GREY, PALETTE
 
 NAME = "shallow_water_verification"
@@ -96,11 +96,10 @@ def table(found: dict[Case, list[float]]) -> str:
 
 def curves(folder: Path) -> dict[int, list[tuple[float, float]]]:
     """(hours, elevation [m]) at each station."""
-    found: dict[int, list[tuple[float, float]]] = {}
-    with (folder / "stations.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            point = (float(row["time_s"]) / 3600, float(row["xi_m"]))
-            found.setdefault(int(row["station"]), []).append(point)
+    found = {}
+    for station, one in stations.read(folder / "stations.csv").items():
+        hours = (time / 3600 for time in one.values["time_s"])
+        found[int(station)] = list(zip(hours, one.values["xi_m"], strict=True))
     return found
 
 

@@ -150,25 +150,26 @@ def _space(asked: Asked, system: System, links: Sequence[elements.Links]) -> Spa
     else:
         allowed, ratios = asked.file.pipelines, {}
     boards = asked.devices or _counts(system.most_devices)
-    numbers = {"pipelines": [int(one) for one in allowed], "cascaded": list(range(1, MOST_CASCADED + 1))}
-    names = {"orientation": [ALONG_X, ALONG_Y], "compression": [NONE, *sorted({name for name, _ in ratios})]}
-    for name in names:
-        if name in asked.fixed:
-            check_known(asked.fixed[name], names[name], f"--set {name}={asked.fixed[name]}: not known")
-            names[name] = [asked.fixed[name]]
-    for name in numbers:
-        if name in asked.fixed:
-            numbers[name] = [_whole(name, asked.fixed[name])]
+    axes: dict[str, list[Any]] = {
+        "pipelines": [int(one) for one in allowed],
+        "cascaded": list(range(1, MOST_CASCADED + 1)),
+        "orientation": [ALONG_X, ALONG_Y],
+        "compression": [NONE, *sorted({name for name, _ in ratios})],
+    }
+    for name, text in asked.fixed.items():
+        if name in ("pipelines", "cascaded"):
+            axes[name] = [_whole(name, text)]
+        elif name in axes:
+            check_known(text, axes[name], f"--set {name}={text}: not known")
+            axes[name] = [text]
     for name, own in (("packet", "packet"), ("receive_depth", "depth")):
         if name in asked.fixed:
             wanted = _whole(name, asked.fixed[name])
             known = sorted({getattr(one, own) for one in links})
             check_known(wanted, known, f"--set {name}={wanted}: no link of that size was counted")
             links = [one for one in links if getattr(one, own) == wanted]
-    return Space(
-        boards, numbers["pipelines"], numbers["cascaded"], names["orientation"], names["compression"],
-        links, ratios,
-    )  # fmt: skip
+    of_designs = axes["pipelines"], axes["cascaded"], axes["orientation"], axes["compression"]
+    return Space(boards, *of_designs, links, ratios)
 
 
 def _counts(most: int) -> list[int]:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.kept import kept
 from fabricmark.models import Board
 from fabricmark.results import Result
 from fabricmark.results.scaling import device_of
@@ -47,9 +48,6 @@ class DeviceLimits:
 class Devices:
     """What is known of the devices of many results; each is looked up once."""
 
-    def __init__(self) -> None:
-        self._known: dict[tuple[str, str, str], DeviceLimits | None] = {}
-
     def of(self, result: Result) -> DeviceLimits | None:
         """None for emulators, for devices that were neither measured nor calibrated, and for FPGAs of whose
         bitstream nothing is known."""
@@ -58,11 +56,17 @@ class Devices:
             return None
         if device["class"] == "fpga":
             return _of_fpga(result)
-        key = (result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
-        if key not in self._known:
-            self._known[key] = _find(key)
-        known = self._known[key]
+        known = self._find(result.document["environment"]["host"]["cpu"], device["name"], device["driver"])
         return None if known is None else dataclasses.replace(known, board=_of_run(result, known.board))
+
+    @kept
+    def _find(self, cpu: str, name: str, driver: str) -> DeviceLimits | None:
+        found = local_machine.find(cpu, name, driver)
+        if found.system is not None:
+            system = local_machine.with_limits(found.system)
+            return DeviceLimits(system.board, system, found.faults)
+        limits = calibration.find(cpu, name, driver)
+        return None if limits is None else DeviceLimits(calibration.board(limits), None, found.faults)
 
 
 def _of_fpga(result: Result) -> DeviceLimits | None:
@@ -78,15 +82,6 @@ def _unknown_board(result: Result) -> Board:
     """A board that no model knows anything of."""
     unknown = Board(result.device["name"], "fpga")
     return unknown.having({"memory.banks": 1, "memory.bank_bandwidth": float("inf")})
-
-
-def _find(key: tuple[str, str, str]) -> DeviceLimits | None:
-    found = local_machine.find(*key)
-    if found.system is not None:
-        system = local_machine.with_limits(found.system)
-        return DeviceLimits(system.board, system, found.faults)
-    limits = calibration.find(*key)
-    return None if limits is None else DeviceLimits(calibration.board(limits), None, found.faults)
 
 
 def _of_run(result: Result, board: Board) -> Board:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from fabricmark import models, systems
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.kept import kept
 from fabricmark.models import Prediction
 from fabricmark.models._published import largest_message
 from fabricmark.models.machine import Curve
@@ -49,18 +50,6 @@ def loaded(profile: str) -> Load:
     return lambda name, board: systems.load(name, profile, board)
 
 
-def once(known: dict, key: tuple, make: Callable):
-    """What `make` gives, made once for a key. Raises NotPredicted, each time for the same reason."""
-    if key not in known:
-        try:
-            known[key] = make()
-        except NotPredicted as reason:
-            known[key] = str(reason)
-    if isinstance(known[key], str):
-        raise NotPredicted(known[key])
-    return known[key]
-
-
 class Predictor:
     """Predicts rows; runs that several rows share are worked out once.
 
@@ -71,8 +60,7 @@ class Predictor:
 
     def __init__(self, load: Load, rows: Iterable[PublishedValue] = ()) -> None:
         self._load, self._rows = load, tuple(rows)
-        self._systems: dict[tuple[str, str], System | str] = {}
-        self._runs: dict[tuple, list[Prediction] | str] = {}
+        self._firsts: dict[tuple, PublishedValue] = {}  # of those that have a run together
 
     def outcome(self, line: int, row: PublishedValue) -> Outcome:
         """A row beside its prediction, or why it has none."""
@@ -82,16 +70,13 @@ class Predictor:
         except NotPredicted as reason:
             return Outcome(line, row, None, str(reason))
 
+    @kept
     def system(self, name: str, board: str) -> System:
         """The system of a row. Raises NotPredicted."""
-
-        def found() -> System:
-            try:
-                return self._with_curves(self._found(name, board))
-            except FabricmarkError as error:
-                raise NotPredicted(str(error)) from error
-
-        return once(self._systems, (name, board), found)
+        try:
+            return self._with_curves(self._found(name, board))
+        except FabricmarkError as error:
+            raise NotPredicted(str(error)) from error
 
     def parameters(self, row: PublishedValue) -> dict:
         """The parameters of a row's run; none where it cannot be predicted."""
@@ -119,8 +104,9 @@ class Predictor:
 
     def _predictions(self, row: PublishedValue) -> list[Prediction]:
         run = (*OF_RUN(row), largest_message(row))
-        return once(self._runs, run, lambda: self._predict(row))
+        return self._predict(self._firsts.setdefault(run, row))
 
+    @kept
     def _predict(self, row: PublishedValue) -> list[Prediction]:
         run = run_of(row, self.system(row.system, row.board))
         try:
