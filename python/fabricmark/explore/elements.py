@@ -108,7 +108,7 @@ class Links:
         return 0 if self.ports is None else max(wanted - int(self.ports), 0)
 
     @kept
-    def _linked(self, pipelines: int, packed: bool = False) -> Cascade:
+    def _linked(self, pipelines: int, *, packed: bool = False) -> Cascade:
         """Two boards with the links of the design's or the network's figures. Words that are `packed`, as
         compression makes them, have no gaps between them."""
         one = Cascade(pipelines, 1, ENDS, self.hz, self.cell_bytes, 1.0, 1.0, 1.0)
@@ -124,7 +124,7 @@ class Links:
         share = efficiency(self.packet, self.usual.overhead) / known
         if framed := self.framed(boards):
             share *= framed.rate / (framed.link.peak * framed.link.efficiency)
-        return float(self._linked(pipelines, packed).link) * share
+        return float(self._linked(pipelines, packed=packed).link) * share
 
     def stream(self, pipelines: int, cells: float, ratio: float | None) -> Stream:
         """Of so many cells, which compression makes smaller by the ratio; None: as they are, each word in
