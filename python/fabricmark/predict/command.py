@@ -311,8 +311,7 @@ def _case(
     of_benchmark = {key: value for key, value in given.items() if "." not in key}
     request = replace(request, given=of_benchmark, overrides=of_system)
     axes = {one.name: options.axis(one, request.benchmark) for one in sweeps}
-    for key in set(axes) & set(given):
-        raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
+    options.check_swept(axes, given)
     options.check_points(counts, axes)
     predicted, assumed = points.predict(request, counts, axes)
     return Case(request, predicted, certainty.certainty_of(request, predicted, system), assumed)

@@ -49,9 +49,7 @@ def show(words: Mapping[str, str], sweeps: Sequence[options.Sweep], profile: str
         raise FabricmarkError(f"{NAME} is swept over one parameter", "give one --sweep")
     swept = [one.name for one in sweeps]
     texts = [[text] for text in _texts(sweeps[0])] if sweeps else [[]]  # of each line, as many as are swept
-    for name in swept:
-        if name in words:
-            raise FabricmarkError(f"{name} is set and swept", "leave out one of them")
+    options.check_swept(swept, words)
     every = [_figures({**words, **dict(zip(swept, one, strict=True))}, profile) for one in texts]
     if swept:
         headings = [f"{one.name} [{one.unit}]" if one.unit else one.name for one in every[0]]

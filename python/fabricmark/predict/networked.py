@@ -64,8 +64,7 @@ class Networked(ABC):
             self.parameters[ISSUER] = given[ISSUER]
         self.read(given)
         axes = {one.name: self._axis(one) for one in sweeps}
-        for key in set(axes) & set(words):
-            raise FabricmarkError(f"{key} is set and swept", "leave out one of them")
+        options.check_swept(axes, words)
         options.check_points(counts, axes)
         places = [dict(zip(axes, place, strict=True)) for place in product(*axes.values())]
         self.places = [(devices, place) for devices in counts for place in places]

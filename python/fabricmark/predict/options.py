@@ -12,7 +12,7 @@ TRAITS). Of this project's program there is no closed form then: its own host co
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
@@ -206,6 +206,13 @@ def axis(sweep: Sweep, benchmark: str) -> list:
                 cause = f"--sweep {sweep.name}: step {sweep.step!r}"
                 raise FabricmarkError(cause, "write a number") from None
     return values(first, last, step, sweep.factor, whole, sweep.name)
+
+
+def check_swept(swept: Iterable[str], given: Container[str]) -> None:
+    """Raises FabricmarkError (2) for a parameter that has one value and many."""
+    for name in swept:
+        if name in given:
+            raise FabricmarkError(f"{name} is set and swept", "leave out one of them")
 
 
 def check_points(counts: Sequence[int], axes: Mapping[str, Sequence]) -> None:
