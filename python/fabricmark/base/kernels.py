@@ -25,8 +25,6 @@ DEVICE_KEYS = (
 NONE_FOUND = "no OpenCL device was found"
 Stamp = tuple[str, int, int]
 _answers: dict[str, Mapping] = {}
-_kernels: dict[Stamp, "Kernel"] = {}
-_costs: dict[Stamp, "Costs"] = {}
 _why_none: dict[str, tuple[str, str]] = {}  # cause and remedy by runtime, as the program said them
 
 
@@ -119,25 +117,12 @@ def check_benchmark(name: str) -> list[str]:
 
 def kernel(benchmark: str) -> Kernel:
     """The kernels and parameters of a benchmark. Raises FabricmarkError (2, or 3: nothing is built)."""
-    stamp = _stamp(benchmark)
-    if stamp not in _kernels:
-        answers([{"benchmark": one} for one in check_benchmark(benchmark)])  # one start for all of them
-        (found,) = ask([{"benchmark": benchmark}])
-        parameters = {one["name"]: Parameter(**one) for one in found["parameters"]}
-        _kernels[stamp] = Kernel(**{**found, "parameters": parameters})
-    return _kernels[stamp]
+    return _kernel(benchmark, _stamp(benchmark))
 
 
 def costs(benchmark: str) -> Costs:
     """Loops by variant and entry point. Raises FabricmarkError (2, or 3: nothing is built)."""
-    stamp = _stamp(benchmark)
-    if stamp not in _costs:
-        (found,) = ask([{"benchmark": benchmark}])
-        _costs[stamp] = {
-            variant: {entry: [LoopTime(**loop) for loop in loops] for entry, loops in said["costs"].items()}
-            for variant, said in found["variants"].items()
-        }
-    return _costs[stamp]
+    return _costs(benchmark, _stamp(benchmark))
 
 
 def wanted(
@@ -215,6 +200,22 @@ def _options(words: Sequence[str]) -> Iterator[tuple[str, str]]:
             yield name, value
         elif name:
             yield name, word
+
+
+@cache
+def _kernel(benchmark: str, _: Stamp) -> Kernel:
+    answers([{"benchmark": one} for one in check_benchmark(benchmark)])  # one start for all of them
+    (found,) = ask([{"benchmark": benchmark}])
+    return Kernel(**{**found, "parameters": {one["name"]: Parameter(**one) for one in found["parameters"]}})
+
+
+@cache
+def _costs(benchmark: str, _: Stamp) -> Costs:
+    (found,) = ask([{"benchmark": benchmark}])
+    return {
+        variant: {entry: [LoopTime(**loop) for loop in loops] for entry, loops in said["costs"].items()}
+        for variant, said in found["variants"].items()
+    }
 
 
 def _texts(values: Mapping[str, object]) -> dict[str, str]:

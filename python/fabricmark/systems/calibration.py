@@ -4,7 +4,7 @@ import contextlib
 import hashlib
 import json
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 from fabricmark import results
@@ -41,18 +41,12 @@ def load(path: Path) -> dict:
 def find(cpu: str, device_name: str, driver: str) -> dict | None:
     """The cached calibration, or None; a damaged one counts as absent and will be measured again."""
     path = file_for({"host": {"cpu": cpu}, "device": {"name": device_name, "driver": driver}})
-    try:
-        return load(path) if path.is_file() else None
-    except FabricmarkError:
-        return None
+    return next(_cached(path.name), None)
 
 
 def find_digest(digest: str) -> dict | None:
     """The cached calibration whose key begins like this, as that of a measured board; else None."""
-    for path in sorted(folder().glob(f"{digest}*.json")):
-        with contextlib.suppress(FabricmarkError):
-            return load(path)
-    return None
+    return next(_cached(f"{digest}*.json"), None)
 
 
 def processor() -> str:
@@ -67,19 +61,19 @@ def processor() -> str:
 
 def find_here(device: Mapping) -> dict | None:
     """The cached calibration of a device of this host, or of a host with the same processor."""
-    for path in sorted(folder().glob("*.json")):
-        try:
-            document = load(path)
-        except FabricmarkError:
-            continue
-        same = (document["device"]["name"], document["device"]["driver"]) == (
-            device["name"],
-            device["driver"],
-        )
+    for document in _cached("*.json"):
+        same = all(document["device"][key] == device[key] for key in ("name", "driver"))
         host = document["host"]
         if same and (host["cpu"] == processor() or host["name"] == socket.gethostname()):
             return document
     return None
+
+
+def _cached(names: str) -> Iterator[dict]:
+    """The calibrations in files of such names, in their order; damaged ones count as absent."""
+    for path in sorted(folder().glob(names)):
+        with contextlib.suppress(FabricmarkError):
+            yield load(path)
 
 
 def board(document: Mapping) -> Board:
