@@ -13,8 +13,9 @@ from fabricmark import systems
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _collective_costs, _collectives
-from fabricmark.predict import collectives, settings
+from fabricmark.predict import collectives, micro, settings
 from fabricmark.systems import export
+from fabricmark.validate import unmeasured
 from thinned import only
 
 PROGRAM = REAL_PROGRAM.with_name("fm_collective")
@@ -265,7 +266,23 @@ def test_over_every_transport_side_by_side(predict, tmp_path):
     for row in rows:
         phases = sum(float(row[f"{name}_seconds"] or 0) for name in ("start", "latency", "bytes"))
         assert phases == pytest.approx(float(row["value"]) * 1e-6, rel=1e-4)
-        assert not row["error_bar"]
+
+
+@pytest.mark.parametrize("name", [*collectives.OPERATIONS, "fm_latency", "fm_bw", "fm_bibw"])
+def test_each_has_the_wide_error_bar_of_a_machine_that_nobody_measured(name):
+    """No value is published of any; wider with a value that was changed, none in the closed form."""
+
+    def bars(words=(), **more):
+        usual = {"profile": "fitted", "closed_form": False, "beyond": False, **more}
+        made = micro.cases if micro.is_one(name) else collectives.cases
+        (case,) = made(name, "noctua1", "channels", [2], dict(words), [], None, **usual)
+        assert "unvalidated" in case.known.line
+        return [case.known.of(case.points[0], one) for one in case.points[0].predictions]
+
+    usual = bars()
+    assert set(usual) == {unmeasured.half_width(name, "channels", unmeasured.known())}
+    assert bars({"network.latency": "1us"}) > usual
+    assert set(bars(closed_form=True)) == set(bars(profile="published")) == {None}
 
 
 def test_a_sweep_over_sizes_chooses_the_algorithm(predict):

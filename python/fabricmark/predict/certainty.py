@@ -107,6 +107,14 @@ def _of_no_machine(request: PredictionRequest, points: Sequence[Point], reason: 
     return Certainty(line + said_wider(wider(request, points[0])[1]), of_prediction)
 
 
+def over_network(request: PredictionRequest, points: Sequence[Point], reason: str) -> Certainty:
+    """Of what needs a network and no kernel, of which no value is published: as of a machine that nobody
+    measured. `reason`: why none is nearer."""
+    if request.closed_form or request.system.board.device_class != "fpga":
+        return unvalidated(reason)
+    return _of_no_machine(request, points, reason)
+
+
 def _doublings(request: PredictionRequest, point: Point, name: str) -> float:
     """By how many doublings a value or parameter of a point differs from that of the files; one for what is
     no number, and where the files have none."""

@@ -78,7 +78,7 @@ class Networked(ABC):
     @property
     @abstractmethod
     def unvalidated(self) -> str:
-        """Why there is no interval."""
+        """Why there is no narrow interval."""
 
     @abstractmethod
     def read(self, given: Mapping[str, str]) -> None:
@@ -114,7 +114,7 @@ class Networked(ABC):
 
         about += points.not_limiting(self.request, found, predicted)
         about += [self._sensitivity(last, read)] if sensitive else []
-        return Case(self.request, found, certainty.unvalidated(self.unvalidated), about)
+        return Case(self.request, found, certainty.over_network(self.request, found, self.unvalidated), about)
 
     def described(self, request: PredictionRequest, devices: int, place: Mapping) -> tuple[Board, Network]:
         """Board and network, with the values that are set or swept."""
