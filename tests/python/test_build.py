@@ -108,6 +108,20 @@ def test_the_command_lines_for_xilinx(tmp_path):
     assert made.files[tmp_path / "gemm.compile.cfg"] == "[hls]\nmax_memory_ports=all\n"
 
 
+@pytest.mark.parametrize("system, letters, linked", [
+    ("u280_hbm", None, ["HBM[0]"]), ("u250", None, ["DDR[0]"]), ("u280_hbm", "PD", ["PLRAM[0]", "DDR[0]"]),
+    (None, "DBP", ["DDR[0]", "HBM[0]", "PLRAM[0]"]),
+])  # fmt: skip
+def test_the_kernel_of_micro_benchmarks_is_linked_to_each_memory(tmp_path, system, letters, linked):
+    found = design.touching(system, None, {} if letters is None else {"memories": letters})
+    made = vitis.steps(found, None, tmp_path, [])
+    assert made.files[tmp_path / "touch.link.cfg"].splitlines() == [
+        "[connectivity]", f"nk=touch:{len(linked)}",
+        *(f"sp=touch_{number}.bytes:{memory}" for number, memory in enumerate(linked, 1)),
+    ]  # fmt: skip
+    assert [str(KERNELS / "common" / "touch.cl") in command for command in made.commands] == [True, False]
+
+
 @programs
 def test_the_command_line_for_intel(tmp_path):
     found = resolved("gemm", "520n", "520n_single/gemm")
@@ -282,6 +296,12 @@ def test_a_tool_that_fails_leaves_no_sidecar(tools, one_error_line, variables, s
         (["gemm", "--tool", "aoc", "--variant", "throughput"], "is nd-range; use --variant base"),
         (["ptrans", "--tool", "v++", "--variant", "dataflow"], "is dataflow; use --variant base or channels"),
         (["ptrans", "--tool", "v++", "--variant", "channels"], "use --tool aoc"),
+        (["touch", "--tool", "v++", "--set", "memories=DX"], "memories=DX: no memories of a board"),
+        (["touch", "--tool", "v++", "--set", "lanes=3"], "touch has no parameter lanes; use memories"),
+        (["touch", "--tool", "aoc", "--set", "memories=DB"], "aoc links a kernel to one kind of memory"),
+        (["touch", "--tool", "v++", "--variant", "base"], "touch is a kernel of no benchmark"),
+        (["touch", "--tool", "v++", "--board", "u280_hbm"], "--board without --system"),
+        (["touch", "--system", "cpu"], "is no FPGA"),
     ],
 )
 def test_what_cannot_be_built_is_refused_in_one_line(tools, one_error_line, words, said):

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from fabricmark.base import paths
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.build.design import Design, Kernel
 from fabricmark.build.steps import Steps
 
@@ -15,7 +16,12 @@ TOOL = "aoc"
 
 
 def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[str]) -> Steps:
-    """What makes the bitstream; `platform`: the board's name in its support package, by default the first."""
+    """What makes the bitstream; `platform`: the board's name in its support package, by default the first.
+
+    Raises FabricmarkError (2) for a kernel that is to be linked to several kinds of memory.
+    """
+    if any(len(one.memories) > 1 for one in design.kernels):
+        raise FabricmarkError("aoc links a kernel to one kind of memory", "name one, or use --tool v++")
     bitstream = folder / f"{design.benchmark}.aocx"
     command = [TOOL, *paths.include_options(design.source), *definitions(design)]
     if platform is not None:

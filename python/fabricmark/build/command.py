@@ -9,7 +9,7 @@ from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, vitis
 from fabricmark.build import steps as builds
-from fabricmark.build.design import Design, resolve
+from fabricmark.build.design import MEMORIES, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps}
@@ -22,7 +22,7 @@ Settings = Annotated[
 
 
 def build(
-    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`.")],
+    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`, or touch.", TOUCH)],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for each call of the tool.")
     ] = None,
@@ -40,7 +40,14 @@ def build(
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
 ) -> None:
     """Build a bitstream for an FPGA with the vendor's tools, with the sidecar that says what it is."""
-    found = resolve(name, variant, system, bitstream_id, settings(name, given or []), board, transport)
+    words = settings(name, given or [])
+    if name != TOUCH:
+        found = resolve(name, variant, system, bitstream_id, words, board, transport)
+    elif bitstream_id or variant or transport:
+        remedy = "leave out --bitstream-id, --variant and --transport"
+        raise FabricmarkError(f"{TOUCH} is a kernel of no benchmark", remedy)
+    else:
+        found = touching(system, board, words)
     memory = found.memory
     chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
     if chosen not in TOOLS:
@@ -72,8 +79,9 @@ def settings(benchmark: str, words: list[str]) -> dict[str, str]:
         if not equals or not name:
             raise FabricmarkError(f"--set {word} is no NAME=VALUE", "write for example --set unroll=8")
         found[name.replace("-", "_")] = value
-    unknown = found.keys() - kernels.kernel(benchmark).parameters.keys() if found else set()
+    known = {MEMORIES} if benchmark == TOUCH or not found else kernels.kernel(benchmark).parameters.keys()
+    unknown = found.keys() - known
     if unknown:
-        remedy = f"see `fabricmark list {benchmark}`"
+        remedy = f"use {MEMORIES}" if benchmark == TOUCH else f"see `fabricmark list {benchmark}`"
         raise FabricmarkError(f"{benchmark} has no parameter {min(unknown)}", remedy)
     return found

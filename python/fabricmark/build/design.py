@@ -13,6 +13,10 @@ FPGA = "fpga"
 STYLE = "single-work-item"
 DATAFLOW = "dataflow"
 REPLICATIONS = "replications"
+# The kernel without a body that micro-benchmarks start with each memory; by the letters of their options what
+# v++'s linker calls a memory.
+TOUCH, MEMORIES = "touch", "memories"
+LINKED = {"D": "DDR[0]", "B": "HBM[0]", "P": "PLRAM[0]"}
 
 
 @dataclass(frozen=True)
@@ -35,12 +39,14 @@ class Memory:
 @dataclass(frozen=True)
 class Kernel:
     """An entry point and how many copies of it there are. `buffers`: the banks of each argument in global
-    memory, one a copy; none where it lies anywhere."""
+    memory, one a copy; none where it lies anywhere. `memories`: by copy, where the design has several kinds
+    of memory, what all of its arguments are linked to."""
 
     name: str
     is_replicated: bool
     copies: int
     buffers: Mapping[str, tuple[int, ...]]
+    memories: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -107,6 +113,26 @@ def resolve(
     is_changed = any(str(own.get(name)) != value for name, value in given.items())
     unchanged = "" if is_changed else chosen.get("id", "")
     return replace(_made(benchmark, answer, _memory(device)), board=device["id"], bitstream=unchanged)
+
+
+def touching(system: str | None, board: str | None, given: Mapping[str, str]) -> Design:
+    """The kernel TOUCH, with a copy for each memory that MEMORIES of `given` names; by default the board's.
+
+    Raises FabricmarkError (2).
+    """
+    memory, board_id = Memory(), ""
+    if system is None:
+        choice.check_needs_system(None, board)
+    else:
+        device = _board(export.document(system, board=board), {})
+        memory, board_id = _memory(device), device["id"]
+    letters = given.get(MEMORIES, "B" if memory.kind == "hbm" else "D")
+    if not letters or len(set(letters)) < len(letters) or not set(letters) <= LINKED.keys():
+        remedy = f"write some of {', '.join(LINKED)}, as {MEMORIES}={''.join(LINKED)}"
+        raise FabricmarkError(f"{MEMORIES}={letters}: no memories of a board", remedy)
+    kernel = Kernel(TOUCH, False, len(letters), {"bytes": ()}, tuple(LINKED[one] for one in letters))
+    source = paths.kernels() / "common" / f"{TOUCH}.cl"
+    return Design(TOUCH, "base", source, {}, {}, (kernel,), memory, False, board_id)
 
 
 def _bitstream(document: Mapping, benchmark: str, bitstream_id: str | None, variant: str) -> Mapping:

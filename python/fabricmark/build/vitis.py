@@ -56,8 +56,8 @@ def compute_units(kernel: Kernel) -> list[str]:
 def connectivity(design: Design) -> str:
     """The linker's configuration: copies of each kernel, and the memory of each one's arguments."""
     lines = ["[connectivity]", *(f"nk={one.name}:{one.copies}" for one in design.kernels)]
-    if design.memory.kind in ("ddr", "hbm"):
-        for kernel in design.kernels:
+    for kernel in design.kernels:
+        if kernel.memories or design.memory.kind in ("ddr", "hbm"):
             lines += _memories(kernel, design)
     return "\n".join(lines) + "\n"
 
@@ -67,4 +67,4 @@ def _memories(kernel: Kernel, design: Design) -> Iterator[str]:
     for i, unit in enumerate(compute_units(kernel)):
         for argument, banks in kernel.buffers.items():
             bank = str(design.memory.bank(banks[i])) if banks else f"0:{last}" if last else "0"
-            yield f"sp={unit}.{argument}:{kind}[{bank}]"
+            yield f"sp={unit}.{argument}:{kernel.memories[i] if kernel.memories else f'{kind}[{bank}]'}"
