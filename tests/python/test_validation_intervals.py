@@ -91,6 +91,14 @@ def test_intervals_cover_what_they_say(pairs):
         assert coverage_of(pairs, lambda one, here=devices: one.devices == here).share >= 0.8, devices
 
 
+def test_a_run_of_many_rows_covers_no_more_than_one_of_a_single_row():
+    row, wide, narrow = KNOWN[0], intervals.Interval(1.0), intervals.Interval(0.0)
+    rows = [replace(row, error=0.1, size=float(size)) for size in range(3)]
+    other = replace(row, error=0.1, source="another run")
+    assert intervals.coverage_by_run([*((one, wide) for one in rows), (other, narrow)]) == 0.5
+    assert intervals.coverage_by_run([(other, intervals.Interval(None)), (row, wide)]) == 1.0
+
+
 def test_intervals_that_are_too_narrow_or_too_wide_would_be_noticed(pairs):
     for factor in (0.5, 3.0):
         other = [

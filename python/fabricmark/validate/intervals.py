@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from functools import cache, cached_property, lru_cache
 from math import ceil, erf, expm1, inf, log2, sqrt
 from pathlib import Path
-from statistics import median
+from statistics import fmean, median
 
 import numpy as np
 
@@ -25,7 +25,6 @@ from fabricmark import models
 from fabricmark.base import cells, paths, transports
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.grouping import grouped
-from fabricmark.base.kept import kept
 from fabricmark.models import _published
 from fabricmark.results import published
 
@@ -286,24 +285,32 @@ class Intervals:
     """The intervals that some residuals give."""
 
     def __init__(self, known: Sequence[Residual]) -> None:
-        self._of = grouped(((one.benchmark, one.transport), one) for one in known)
+        self._of: dict[tuple[str, str], list[Residual]] = {}
+        for one in known:
+            self._of.setdefault((one.benchmark, one.transport), []).append(one)
+        self._away: dict[Residual, float] = {}
+        self._found: dict[tuple, Interval] = {}
+        self._alike: dict[tuple, Alike] = {}
 
-    @kept
     def of(self, asked: Asked, *, leave_out: bool = False) -> Interval:
         """The interval; `leave_out`: as if nothing had been measured of the group that is asked for."""
+        key = (asked, leave_out)
+        if key not in self._found:
+            self._found[key] = self._make(asked, leave_out)
+        return self._found[key]
+
+    def _make(self, asked: Asked, leave_out: bool) -> Interval:
         every = self._of.get((asked.benchmark, asked.transport), [])
         about = f"{asked.benchmark}{transports.over(asked.transport)}"
         if not every:
             return Interval(None, reason=f"no published value of {about}")
         middle = median(abs(one.error) for one in every)
-        without = asked.group if leave_out else ()
-        left = [one for one in every if one.group != without]
+        left = [one for one in every if not (leave_out and one.group == asked.group)]
         away = self._distance(asked, left)
         if away is None:
             reason = f"no published value of {about} is of the board {asked.board}"
             return Interval(None, len(every), middle, reason)
-        of_copies = is_over_link(asked.benchmark, asked.metric)
-        mean, deviation = self._alike(asked.benchmark, asked.transport, of_copies, without).of(asked)
+        mean, deviation = self._by_likeness(asked, left, asked.group if leave_out else ())
         by_quantile = self._by_quantile(asked, left, away) if len(every) >= LEAST_ROWS else None
         if by_quantile is None:
             runs = len({(one.system, one.devices, one.source) for one in left if one.board == asked.board})
@@ -335,18 +342,22 @@ class Intervals:
             width *= student(groups + 1) / NORMAL
         return width * (1 + max(0.0, away - usual))
 
-    @kept
-    def _alike(self, benchmark: str, transport: str, of_copies: bool, without: tuple) -> "Alike":
-        """What the rows which are left say of ln(measured / predicted)."""
-        left = [one for one in self._of[benchmark, transport] if one.group != without]
-        like = [one for one in left if is_over_link(one.benchmark, one.metric) == of_copies]
-        return Alike(like, likeness_of(benchmark, transport, of_copies=of_copies))
+    def _by_likeness(self, asked: Asked, left: Sequence[Residual], without: tuple) -> tuple[float, float]:
+        """Mean and deviation of ln(measured / predicted) that the rows which are left say."""
+        of_copies = is_over_link(asked.benchmark, asked.metric)
+        key = (asked.benchmark, asked.transport, of_copies, without)
+        if key not in self._alike:
+            like = [one for one in left if is_over_link(one.benchmark, one.metric) == of_copies]
+            of = likeness_of(asked.benchmark, asked.transport, of_copies=of_copies)
+            self._alike[key] = Alike(like, of)
+        return self._alike[key].of(asked)
 
-    @kept
     def _away_of(self, one: Residual) -> float:
         """How far a row is from those that it was predicted from."""
-        others = [other for other in self._of[one.benchmark, one.transport] if other.group != one.group]
-        return self._distance(asked_of(one), others) or 0.0
+        if one not in self._away:
+            others = [other for other in self._of[one.benchmark, one.transport] if other.group != one.group]
+            self._away[one] = self._distance(asked_of(one), others) or 0.0
+        return self._away[one]
 
     @staticmethod
     def _distance(asked: Asked, known: Sequence[Residual]) -> float | None:
@@ -482,6 +493,13 @@ def coverage(pairs: Sequence[tuple[float, Interval]]) -> Coverage:
     share = sum(error <= width for error, width in known) / len(known)
     widths, errors = median(width for _, width in known), median(error for error, _ in known)
     return Coverage(len(pairs), share, widths, errors, len(pairs) - len(known))
+
+
+def coverage_by_run(pairs: Sequence[tuple[Residual, Interval]]) -> float:
+    """The share of runs that is within, however many rows each has: of a run the share of its rows."""
+    known = [(one, bar.half_width) for one, bar in pairs if bar.half_width is not None]
+    runs = grouped(((one.group, one.source), abs(one.error) <= width) for one, width in known)
+    return fmean(fmean(held) for held in runs.values())
 
 
 def left_out(known: Sequence[Residual]) -> list[tuple[Residual, Interval]]:

@@ -50,7 +50,7 @@ def show() -> None:
     """A line for each split, and for each of its benchmarks on a system over a transport with enough rows."""
     rows = tables.with_tables(row for _, row in outcomes.read())
     columns = [Column(name, key=True) for name in KEYS]
-    columns += terminal.numbers("rows", "median", "p90", "without ±", "covered", "±")
+    columns += terminal.numbers("rows", "median", "p90", "without ±", "covered", "by run", "±")
     cells = []
     for split, found in every(rows):
         cells.append([split.name, "all", "", "", *_cells(found)])
@@ -64,7 +64,8 @@ def show() -> None:
 def _cells(found: Sequence[tuple[Residual, Interval]]) -> list[str]:
     median, high = np.percentile([abs(one.error) for one, _ in found], (50, distribution.HIGH))
     bar = intervals.coverage([(one.error, interval) for one, interval in found])
-    shares = (percent(bar.share), percent(bar.half_width, digits=1))
+    by_run = intervals.coverage_by_run(found)
+    shares = (percent(bar.share), percent(by_run), percent(bar.half_width, digits=1))
     return [
         str(len(found)),
         percent(median, digits=1),
