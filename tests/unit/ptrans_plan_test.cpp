@@ -113,7 +113,8 @@ void check_plans(const Distribution& distribution, std::size_t rows, std::size_t
     std::vector<std::optional<Block>> own(plan.blocks.begin(), plan.blocks.end());
     do_tasks(plan, 0, plan.staying, own, done[rank]);
     for (std::size_t block = 0; block < own.size(); ++block) {
-      EXPECT_EQ(own[block].has_value(), block >= plan.staying) << "blocks that leave are behind those that stay";
+      EXPECT_EQ(own[block].has_value(), block >= plan.staying)
+          << "blocks that leave are behind those that stay";
     }
     EXPECT_EQ(done[rank].size(), plan.blocks.size());
     EXPECT_EQ(plan.staying + plan.arriving, plan.tasks.size());

@@ -31,7 +31,8 @@ class StagedExecution : public SteppedExecution {
   [[nodiscard]] virtual const device::Buffer& staying() const = 0;
   [[nodiscard]] virtual const device::Buffer& arrived() const = 0;
 
-  /// Exchanges the blocks of a round between buffers of the transport; `outgoing` has A from block `first` on.
+  /// Exchanges the blocks of a round between buffers of the transport; `outgoing` has A from block `first`
+  /// on.
   device::Event start_exchange(const Round& round, transport::Memory& outgoing, std::size_t first,
                                transport::Memory& incoming);
   /// Waits until nothing reads any more what arrived in the slot.

@@ -323,7 +323,7 @@ void Queue::migrate(std::span<backend::Memory* const> memories, bool to_host, Ev
   }
   with_event(*this, done, [&](cl::Event* event) {
     handle().enqueueMigrateMemObjects(objects, to_host ? CL_MIGRATE_MEM_OBJECT_HOST : 0, /*events=*/nullptr,
-                                     event);
+                                      event);
   });
 }
 

@@ -25,8 +25,8 @@ class NvlinkTransfer : public Transfer {
     Message piece;
     Grant grant;
     runtime::Request request, ready;
-    int own_tag = 0;   ///< of an answer to this piece alone
-    int reply_to = 0;  ///< where the receiver awaits its word; 0: by the message's tag
+    int own_tag = 0;         ///< of an answer to this piece alone
+    int reply_to = 0;        ///< where the receiver awaits its word; 0: by the message's tag
     std::uint64_t copy = 0;  ///< its number
     std::optional<std::size_t> slot{};
     Waits waits = Waits::kPeer;
