@@ -17,10 +17,11 @@ class DeviceExecution : public StagedExecution {
         staying_(transport().allocate(not_empty(staying_bytes()))),
         leaving_(transport().allocate(not_empty(own_bytes() - staying_bytes()))),
         arrived_(transport().allocate(not_empty(arrived_bytes()))) {
+    wakes_ = transport().allocate(kWakeBytes);
+    if (context.fault()) return;  // which is for messages with blocks: without peers, nothing is sent
     for (const Round& round : plan.rounds) {
       for (const Transit& transit : round.receives) peers_.insert(transit.peer);
     }
-    wakes_ = transport().allocate(kWakeBytes);
     woken_ = transport().allocate(not_empty(peers_.size() * kWakeBytes));
   }
 
