@@ -119,6 +119,10 @@ def new_enough(tool: str, minimum: str) -> bool:
     return found >= needed
 
 
+def includes(compiler: str, header: str | None) -> bool:
+    return not header or run(compiler, "-E", "-x", "c++", "-include", header, os.devnull)[0]
+
+
 def is_present(name: str, package: dict) -> bool:
     """Whether one probe of the package is found, or dpkg has it where it was not looked for."""
     if package.get("override") and os.environ.get(package["override"]):
@@ -126,9 +130,9 @@ def is_present(name: str, package: dict) -> bool:
     minimum = package.get("minimum")
     for tool in package.get("tool", []):
         path = shutil.which(tool, path=search_path())
-        if path and (not minimum or new_enough(path, minimum)):
+        if path and (not minimum or new_enough(path, minimum)) and includes(path, package.get("includes")):
             return True
-        if path and "pypi" not in package:
+        if path and minimum and "pypi" not in package:
             say(f"{path} is older than {minimum}")
     for key, kind in (("header", "include"), ("library", "lib")):
         if any((place / file).exists() for file in package.get(key, []) for place in folders(kind)):

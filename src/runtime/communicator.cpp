@@ -109,6 +109,11 @@ std::vector<std::vector<double>> Communicator::all_gather_numbers(const std::vec
   return all;
 }
 
+bool Communicator::is_crowded() const {
+  if (!is_crowded_) is_crowded_ = local_size() > usable_cores();
+  return *is_crowded_;
+}
+
 DeadlineError Communicator::no_sign_of_message(int peer) const {
   return DeadlineError(
       fmt::format("no sign of a message from or to rank {} in {} s", in_world(peer), timeout().count()),

@@ -63,8 +63,9 @@ struct Ending {
 /// Whose pointers to the memory of GPUs an MPI library may take for a message's bytes.
 enum class DevicePointers { kCuda, kRocm, kLevelZero };
 
-/// How a rank waits: it asks again and again, which is fastest; or sleeps in between, where the core has
-/// other work, such as a device's threads; or lets others run after each look.
+/// How a rank waits: it asks again and again, which is fastest (and yields where ranks share cores); or
+/// sleeps in between, where the core has other work, such as a device's threads; or lets others run after
+/// each look.
 enum class Waiting { kSpin, kSleep, kYield };
 
 /// A message between two processes that one of them may await, as both can name it: the number-th of a tag
@@ -123,6 +124,8 @@ class Communicator : public Interface {
   [[nodiscard]] virtual int in_world(int rank) const { return rank; }
   [[nodiscard]] virtual int local_rank() const { return rank(); }
   [[nodiscard]] virtual int local_size() const { return size(); }
+  /// Whether ranks of this host share cores: one that spins then takes the time of those it waits for.
+  [[nodiscard]] bool is_crowded() const;
   /// "single", "in-process" or "mpi".
   [[nodiscard]] virtual std::string kind() const = 0;
   /// Name and version of the MPI library; empty without MPI.
@@ -204,6 +207,7 @@ class Communicator : public Interface {
 
  private:
   std::chrono::duration<double> timeout_{60};
+  mutable std::optional<bool> is_crowded_{};  // once asked for: a wait may be short
   Pastime* pastime_ = nullptr;
 };
 
@@ -216,7 +220,10 @@ class Patience {
  public:
   Patience(Communicator& communicator, Waiting waiting, std::chrono::duration<double> limit,
            WaitsFor waits_for = WaitsFor::kMessage)
-      : communicator_(communicator), waiting_(waiting), limit_(limit), waits_for_(waits_for) {}
+      : communicator_(communicator),
+        waiting_(waiting == Waiting::kSpin && communicator.is_crowded() ? Waiting::kYield : waiting),
+        limit_(limit),
+        waits_for_(waits_for) {}
   ~Patience() { rest(); }
   Patience(const Patience&) = delete;
   Patience& operator=(const Patience&) = delete;

@@ -54,7 +54,7 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
     transport = std::make_unique<FaultyTransport>(std::move(transport), *fault, context.repetition());
   }
   if (context.costs() == nullptr || !transport->is_over_hosts()) return transport;
-  return std::make_unique<ChargedTransport>(std::move(transport), context, use.waiting);
+  return std::make_unique<ChargedTransport>(std::move(transport), context, waiting(context, use));
 }
 
 }  // namespace fabricmark::transport

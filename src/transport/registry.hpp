@@ -17,8 +17,8 @@ namespace fabricmark::transport {
 struct TransportUse {
   /// Where they lie, if the benchmark allocates that memory; otherwise it is the transport's choice.
   std::optional<device::MemorySpace> space{};
-  /// kSleep where messages are under way while the device computes.
-  Waiting waiting = Waiting::kSpin;
+  /// Messages are under way while the device computes: ranks leave it the cores that it works on.
+  bool beside_kernels = false;
   /// The longest one, for which the transport is tuned; 0: it is not.
   std::size_t largest_bytes = 0;
   /// The ways are measured by whoever has asked for the transport.
@@ -26,6 +26,12 @@ struct TransportUse {
   /// How they follow each other, as the transport is tuned.
   Pattern pattern = Pattern::kExchange;
 };
+
+/// How ranks wait for such messages.
+inline Waiting waiting(const runtime::Context& context, const TransportUse& use) {
+  const bool needs_cores = use.beside_kernels && context.device().info().is_in_host_memory();
+  return needs_cores ? Waiting::kSleep : Waiting::kSpin;
+}
 
 /// The transport that the parameter `transport` names, with the options of its transport.toml, wrapped to
 /// make the fault of the context's conditions where that is one of messages. Collective. Throws Error (bad

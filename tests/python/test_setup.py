@@ -213,6 +213,15 @@ def test_without_mpi_it_goes_on_and_says_what_is_lost(machine, capsys):
     assert note + "to change that: sudo apt-get install libopenmpi-dev openmpi-bin" in capsys.readouterr().out
 
 
+def test_a_wrapper_of_mpi_without_its_header_is_not_enough(machine):
+    wrapper = machine.programs / "mpicxx"
+    write_program(wrapper, 'case "$*" in *"-include mpi.h"*) exit 1; esac')  # as openmpi-bin alone leaves it
+    machine.be_root(True)
+    assert installs(machine.setup()[1])[0].endswith(" libopenmpi-dev")
+    write_program(wrapper, 'case "$*" in *"-include mpi.h"*) exit 0; esac; exit 1')
+    assert not installs(machine.setup()[1])
+
+
 def test_user_without_opencl_gets_intels_runtime(machine):
     machine.forget_drivers()
     code, commands = machine.setup()

@@ -33,8 +33,7 @@ HaloMessages::HaloMessages(const runtime::Context& context, const Way& sent, con
   }
   const auto of_all =
       static_cast<std::size_t>(context.ranks().all_reduce_max(static_cast<std::int64_t>(longest)));
-  transport_ =
-      transport::make_transport(context, {.waiting = transport::Waiting::kSleep, .largest_bytes = of_all});
+  transport_ = transport::make_transport(context, {.beside_kernels = true, .largest_bytes = of_all});
   if (sent.messages.empty()) return;
   sent_ = side(context, sent, longest, number_bytes);
   received_ = side(context, received, longest, number_bytes);

@@ -48,7 +48,7 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
       slot_elements_(context.memory_plan().of(kLeft, "panel").front().bytes / packing.value_bytes / 2),
       transport_(transport::make_transport(
           context, {.space = matrix_.front().space(),
-                    .waiting = transport::Waiting::kSleep,
+                    .beside_kernels = true,
                     .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes,
                     .pattern = transport::Pattern::kOneWay})),
       lower_(memory_of(context, kLu, "lower")),

@@ -76,8 +76,7 @@ MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted&
                {.memory = device::memory_kind(runtime::memory_over(wanted.transport, wanted.memory)),
                 .fault = std::nullopt,
                 .timeout_seconds = wanted.timeout_seconds}),
-      transport_(transport::make_transport(context_, {.waiting = wanted.waiting,
-                                                      .largest_bytes = wanted.largest_bytes,
+      transport_(transport::make_transport(context_, {.largest_bytes = wanted.largest_bytes,
                                                       .leaves_ways_open = wanted.largest_bytes == 0,
                                                       .pattern = wanted.pattern})) {}
 

@@ -24,7 +24,6 @@ class MeasuredTransport {
     double timeout_seconds = 60;
     std::size_t largest_bytes = 0;  ///< messages that its ways are chosen for; 0: these are left open
     std::string memory{};           ///< kind that it allocates; empty: what it moves
-    runtime::Waiting waiting = runtime::Waiting::kSpin;
     transport::Pattern pattern = transport::Pattern::kExchange;
     std::map<std::string, std::string> texts{};  ///< its options that are not as they are by themselves
     bool needs_device = false;                   ///< one is opened whatever the transport is

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "base/host.hpp"
 #include "collectives/replay/choice.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/omb/carrier.hpp"
@@ -27,17 +26,12 @@ using transport::Message;
 
 constexpr const char* kStaging = "staging";
 
-runtime::Waiting waiting_of(const runtime::Communicator& ranks) {
-  return ranks.local_size() > usable_cores() ? runtime::Waiting::kYield : runtime::Waiting::kSpin;
-}
-
-MeasuredTransport::Wanted wanted_of(const runtime::Communicator& ranks, const Options& options) {
+MeasuredTransport::Wanted wanted_of(const Options& options) {
   MeasuredTransport::Wanted wanted{.transport = options.transport,
                                    .selection = options.selection,
                                    .timeout_seconds = options.timeout_seconds,
                                    .largest_bytes = options.largest,
-                                   .memory = options.memory,
-                                   .waiting = waiting_of(ranks)};
+                                   .memory = options.memory};
   if (!options.program->is_collective()) wanted.pattern = transport::Pattern::kOneWay;
   if (options.is_mixed()) {
     // A host has no staging memory that a device's rank could share.
@@ -53,11 +47,11 @@ class OverTransport final : public Carrier {
       : ranks_(ranks),
         options_(options),
         place_(options.places[options.program->is_collective() ? 0 : side_of(ranks, options)]),
-        measured_(ranks, wanted_of(ranks, options)) {
+        measured_(ranks, wanted_of(options)) {
     if (place_ != Placement::kHost) {
       memories_.emplace(measured_.context().device(), options, place_);
     } else if (options.is_mixed()) {
-      from_host_.emplace(ranks, options.timeout_seconds, waiting_of(ranks));
+      from_host_.emplace(ranks, options.timeout_seconds);
     }
     ranks.barrier();  // none begins while another one is refused
   }
@@ -207,7 +201,7 @@ void OverTransport::prepare(const Shape& shape, std::span<const std::size_t> sen
 }
 
 void OverTransport::wait() {
-  runtime::Patience patience(ranks_, waiting_of(ranks_),
+  runtime::Patience patience(ranks_, runtime::Waiting::kSpin,
                              std::chrono::duration<double>(options_.timeout_seconds),
                              runtime::WaitsFor::kCollective);
   while (!test()) {

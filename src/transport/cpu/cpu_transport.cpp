@@ -78,7 +78,7 @@ namespace cpu {
 std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
   const std::int64_t serial = context.parameters().integer("serial_bytes");
   return std::make_unique<CpuTransport>(
-      context.ranks(), context.timeout_seconds(), use.waiting,
+      context.ranks(), context.timeout_seconds(), waiting(context, use),
       serial < 0 ? std::nullopt : std::optional(static_cast<std::size_t>(serial)),
       context.timeline().enabled());
 }

@@ -222,7 +222,7 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                          .memory = context.memory_kind(),
                          .chunk_bytes = chunk_bytes,
                          .zero_copy = may_map,
-                         .waiting = use.waiting,
+                         .waiting = waiting(context, use),
                          .staging = staging,
                          .slots = context.parameters().integer("staging_slots")});
 }

@@ -104,7 +104,7 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
   if (context.costs() != nullptr || info.is_phantom) throw no_costs_over(kMpiTransport);
   const Passing how =
       passing(info, context.memory_kind(), context.parameters().text("svm_pointers"), context.ranks());
-  auto transport = std::make_unique<MpiTransport>(context, how, use.waiting);
+  auto transport = std::make_unique<MpiTransport>(context, how, waiting(context, use));
   transport->check_library();
   context.remark("over mpi, MPI gets " + in_words(how, info));
   return transport;

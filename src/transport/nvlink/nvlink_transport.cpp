@@ -9,7 +9,7 @@ NvlinkTransport::NvlinkTransport(const runtime::Context& context, const Transpor
     : Transport(context.ranks()),
       device_(context.device()),
       timeout_(context.timeout_seconds()),
-      waiting_(use.waiting),
+      waiting_(waiting(context, use)),
       is_timed_(context.timeline().enabled()),
       first_(device_, 1, device::MemoryKind::kPeer),
       blocks_(context.ranks(), first_.peer().block->gpu()),
