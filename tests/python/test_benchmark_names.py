@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -31,8 +32,9 @@ def is_room(file: Path) -> bool:
 
 def strings(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Line and text of each string that is no docstring, and of what is imported."""
-    docstrings = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
-    for node in ast.walk(tree):
+    nodes = list(ast.walk(tree))
+    docstrings = {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
+    for node in nodes:
         if isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in docstrings:
             yield node.lineno, node.value
         elif isinstance(node, ast.Import | ast.ImportFrom):
@@ -54,6 +56,7 @@ WITH_STREAMS = ("src/board/", "src/microbench/")
 SOURCES = {".cpp", ".hpp", ".cl", ".h"}
 
 
+@cache
 def snake_case(identifier: str) -> str:
     """RandomAccess and kRandomAccess are random_access."""
     parted = re.sub(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", "_", identifier).lower()
@@ -67,16 +70,22 @@ def source_names(text: str) -> Iterator[tuple[int, str, str]]:
     identifier that is the name.
     """
     tokens = [found for found in TOKENS.finditer(text) if not found.group().startswith(("//", "/*", "'"))]
+
+    def line_of(found: re.Match[str]) -> int:
+        return text.count("\n", 0, found.start()) + 1
+
     for i, found in enumerate(tokens):
-        token, line = found.group(), text.count("\n", 0, found.start()) + 1
+        token = found.group()
         if token.endswith('"'):
-            yield from ((line, token, name) for name in WORDS.findall(token))
+            yield from ((line_of(found), token, name) for name in WORDS.findall(token))
+            continue
+        name = snake_case(token)
+        if name not in NAMES:
             continue
         before, after = (tokens[j].group() if 0 <= j < len(tokens) else "" for j in (i - 1, i + 1))
         is_scope = after == "::" or before == "namespace"
-        name = snake_case(token)
-        if name in NAMES and (is_scope or name not in COMMON_WORDS):
-            yield line, token, name
+        if is_scope or name not in COMMON_WORDS:
+            yield line_of(found), token, name
 
 
 def own_names(place: str, text: str) -> set[str]:

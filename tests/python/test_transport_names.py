@@ -106,10 +106,9 @@ class Names(ast.NodeVisitor):
         self.lines: dict[int, str] = {}
 
     def shared(self, about: ast.AST | str, values: Iterable[ast.AST | None]) -> None:
-        if ABOUT.search(about if isinstance(about, str) else ast.unparse(about)):
-            for value in values:
-                for one in _words(value):
-                    self.lines[one.lineno] = one.value
+        words = [one for value in values for one in _words(value)]  # few have any, and to unparse takes long
+        if words and ABOUT.search(about if isinstance(about, str) else ast.unparse(about)):
+            self.lines |= {one.lineno: one.value for one in words}
 
     def visit_Constant(self, node: ast.Constant) -> None:
         text = node.value
@@ -229,8 +228,9 @@ def taken() -> dict[str, set[int]]:
 def python_names(trees: Mapping[str, ast.AST]) -> list[str]:
     """FILE: line N: NAME of each name in quotes outside the home."""
     takes, found = dict(taken()), []
-    for name, places in taking(trees.values()).items():
-        takes[name] = takes.get(name, set()) | places
+    if trees is not modules():
+        for name, places in taking(trees.values()).items():
+            takes[name] = takes.get(name, set()) | places
     for name, tree in trees.items():
         seen = Names(takes)
         if name != HOME:
