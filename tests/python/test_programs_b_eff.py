@@ -284,7 +284,7 @@ def test_long_messages_are_as_many_as_there_is_room_for(b_eff):
         (("--timeout", "nan"), "--timeout"),
         (("--memory", "hbm"), "hbm"),
         (("--variant", "throughput"), "throughput"),
-        (("--inject-fault", "lost:a"), "'a'"),
+        (("--largest", "2", "--inject-fault", "lost:a"), "'a'"),
         (("--largest", "2", "--inject-fault", "late@7"), "rank 7"),
         (("--size", "100"), "--size"),
     ],

@@ -178,6 +178,6 @@ def test_a_number_of_ranks_that_cannot_be_is_refused(stream, ranks):
 
 def test_no_bad_input_leaves_a_result_file(stream):
     path = stream.new_file()
-    for words in (["--size", "many"], ["--inject-fault", "element:d"], ["--nonsense"]):
+    for words in (["--size", "many"], ["--size", "1000", "--inject-fault", "element:d"], ["--nonsense"]):
         assert stream.start(*words, "--json", path).code == 2
         assert not path.exists()

@@ -262,6 +262,7 @@ BAD = {
 def test_bad_input_ends_in_one_clear_line(fft, what):
     words, name = BAD[what]
     small = () if "--log-size" in words else ("--log-size", "6")
+    small += () if "--batch" in words else ("--batch", "7")
     for ranks in ("1", "2"):
         done = fft.run("--repetitions", "1", *small, *words, "--ranks", ranks)
         assert name in only_error(done, codes=(2,))

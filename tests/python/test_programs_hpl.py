@@ -327,6 +327,7 @@ BAD = {
 def test_bad_input_gets_one_line(hpl, what):
     words, says = BAD[what]
     words += () if "--size" in words else ("--size", "40")
+    words += () if "--block-size" in words else ("--block-size", "32")  # as of valid runs
     for ranks in ((), ("--ranks", "2")):
         line = only_error(hpl.run("--repetitions", "1", *words, *ranks), codes=(2, 3))
         assert says in line

@@ -13,7 +13,8 @@ pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
 ONCE = ("--warmup", 0, "--repetitions", 1)
-SHORT = ("--columns", 64, "--rows", 48, "--steps", 25, *ONCE)
+SMALL = ("--columns", 64, "--rows", 48)
+SHORT = (*SMALL, "--steps", 25, *ONCE)
 EXACT = ("--exact", "true")
 WALLED, PERIODIC = ("cavity", "cylinder", "box"), ("taylor_green", "poiseuille", "couette")
 
@@ -242,8 +243,8 @@ BAD = {
         f"base, {case}": ((*ON_BASE, "--case", case), "cannot begin again at the other side of the grid")
         for case in PERIODIC
     },
-    "messages of one rank": (("--inject-fault", "late"), "a single rank has no messages to spoil"),
-    "no such number": (("--inject-fault", "element:u"), "use rest"),
+    "messages of one rank": ((*SMALL, "--inject-fault", "late"), "a single rank has no messages to spoil"),
+    "no such number": ((*SMALL, "--inject-fault", "element:u"), "use rest"),
     "no such case": (("--case", "sphere"), "cavity"),
 }  # fmt: skip
 
