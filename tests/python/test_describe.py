@@ -343,7 +343,7 @@ RUNS = [
     ("fft", {"log_size": "18"}, None),
     ("fft", {"log_size": "2^2", "batch": "2Ki"}, "base"),
     ("stream", {"size": "2^12", "vector_width": "4"}, "base"),
-    ("gemm", {"size": "64", "block_size": "64"}, "throughput"),
+    ("gemm", {"size": "64", "block_size": "32"}, "throughput"),
 ]
 
 
