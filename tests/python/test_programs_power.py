@@ -12,10 +12,11 @@ WATTS = 50
 WRAP_JOULES = 1000
 METER = REPOSITORY / "build" / "release" / "tests" / "unit" / "libsteady_meter.so"
 SMALL = ("--size", "4096", "--repetitions", "2")
-# Repetitions of 13 ms alone on two cores: more than ten times as long as the counter takes for a new value.
-LONG = ("--size", "6291456", "--min-time", "1.5")
+# Repetitions are long by a delay of each part: more than ten times as long as the counter takes for a value.
+# Larger arrays would take three times as long for what is not timed.
+LONG = ("--size", "4096", "--inject-delay", "0.02", "--min-time", "1.2")
 # Several intervals of a command, which no counter has to keep up with.
-TIMED = ("--size", "65536", "--min-time", "0.7")
+TIMED = ("--size", "4096", "--inject-delay", "0.01", "--min-time", "0.7")
 
 
 @pytest.fixture(scope="module")
