@@ -29,6 +29,29 @@ def prefix(tmp_path_factory):
     return folder
 
 
+# Calls the program that it stands before, with one pass in place of as many as are asked for.
+ONE_PASS = """#!/bin/bash
+words=()
+while (($#)); do
+  words+=("$1")
+  if [[ $1 == --passes ]]; then words+=(1); shift; fi
+  shift
+done
+exec "$0-of-many-passes" "${words[@]}"
+"""
+
+
+@pytest.fixture
+def soon_calibrated(prefix):
+    """The installed fm_calibrate measures in one pass where the command asks for several."""
+    program = prefix / "bin" / "fm_calibrate"
+    aside = program.rename(f"{program}-of-many-passes")
+    program.write_text(ONE_PASS)
+    program.chmod(0o755)
+    yield
+    aside.rename(program)
+
+
 @pytest.fixture
 def run(prefix, tmp_path):
     """Runs an installed program in a folder of its own, with none of this clone's variables."""
@@ -46,9 +69,11 @@ def run(prefix, tmp_path):
     return start
 
 
-def test_the_installed_command_runs_and_reports(run, prefix, tmp_path):
+def test_the_installed_command_runs_and_reports(run, prefix, tmp_path, soon_calibrated):
     done = run("fabricmark", "run", "stream", "--", "--size", "4096", "--repetitions", "2")
     assert done.returncode == 0, done.stderr
+    (limits,) = (prefix.with_name("home") / ".cache/fabricmark/calibration").glob("*.json")
+    assert json.loads(limits.read_text())["passes"] == 1, "measured by the installed program"
     files = list((tmp_path / "results").rglob("*.json"))
     assert len(files) == 1
     assert json.loads(files[0].read_text())["run"]["exit_code"] == 0
