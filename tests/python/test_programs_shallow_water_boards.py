@@ -85,7 +85,7 @@ assert {*BETWEEN_MEMORIES["host"], *BETWEEN_MEMORIES["mpi"]} == set(FAULTS)
     ],
 )
 def test_each_fault_of_a_halo_between_memories_is_found(water, boards, over, fault):
-    how = ("--timeout", 2, "--inject-fault", fault)
+    how = ("--timeout", 1 if fault in LOST else 2, "--inject-fault", fault)  # it is waited for to its end
     if over == "mpi":
         done = water.run(*MESH, *OVER_MPI, *how, launcher=mpirun(2))
     else:

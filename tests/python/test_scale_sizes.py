@@ -1,6 +1,7 @@
 """`fabricmark scale` with sizes that are more than a number of elements: logarithms, batches, matrices."""
 
 import pytest
+from stream_program import ONE_WAY
 from test_scale import sizes, summary
 
 LOGARITHM = """
@@ -111,7 +112,7 @@ def test_whole_blocks_of_the_default(matrix, one_error_line):
 @pytest.mark.parametrize("benchmark", ["hpl", "ptrans"])
 def test_matrices_of_the_real_programs(with_programs, benchmark):
     words = ["--devices", "1,2,4", "--mode", "both", "--in-process", "--", "--size", "256"]
-    words += ["--block-size", "64", "--variant", "throughput", "--repetitions", "2"]
+    words += ["--block-size", "64", "--variant", "throughput", "--repetitions", "2", *ONE_WAY]
     done = with_programs.run("scale", benchmark, *words)
     assert done.returncode == 0, done.stderr
     _, document = summary(with_programs)
