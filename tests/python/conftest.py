@@ -59,10 +59,11 @@ WITH_SIMGRID = pytest.mark.skipif(
 # Files that take long for their few tests. Workers take whole files, and one of these begun last would run on
 # when all others have ended.
 FIRST = (
-    "test_contributing", "test_validation_fit", "test_install", "test_predict_collectives", "test_validation",
-    "test_charging_values", "test_programs_runtime", "test_systems_new", "test_campaign_stopping",
-    "test_programs_power", "test_report_page", "test_programs_failing_calls", "test_programs_faulty_mpi",
-    "test_programs_omb",
+    "test_contributing", "test_programs_dead_in_a_message", "test_validation_fit", "test_install",
+    "test_stencil_example", "test_predict_collectives", "test_wrong_kernels_tsunami", "test_charging_values",
+    "test_programs_runtime", "test_systems_new", "test_campaign_stopping", "test_wrong_kernels_gemm",
+    "test_programs_power", "test_programs_failing_calls", "test_wrong_kernels_shallow_water",
+    "test_programs_faulty_mpi", "test_programs_omb", "test_report_page", "test_validation",
 )  # fmt: skip
 
 
