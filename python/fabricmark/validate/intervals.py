@@ -2,13 +2,14 @@
 
 The half-width of an interval is a quantile of |predicted / measured - 1| over rows that are like what is
 asked: of the same benchmark and transport, of the same bitstream or else board where it has enough of them,
-nearest in size, copies apart from the rest. Of a board with three or four rows, or with one or two groups, it
-is wider by Student's t. It is wider the farther devices and size are from all rows of this board, beyond what
-those rows themselves were from the rows that they were predicted from. It is no wider than how alike errors
-are allows (likeness.py), as that knows which rows are near and to which side these are off, and no narrower
-than LEAST_SHARE of the quantile; where near rows are clearly off to one side it is as wide as these say, up
-to MOST_SHARE. With fewer devices than any row of the board the wider of both counts. Where rows are too few
-for a quantile, likeness alone counts, wider where it rests on few runs. No interval where no row is of the
+nearest in size, copies apart from the rest. Of a bitstream or board with three or four rows, or with one or
+two groups, it is wider by Student's t. It is wider the farther devices and size are from the nearest row of
+this board, system and bitstream from all, beyond what those rows were from the rows that they were predicted
+from. It is no wider than how alike errors are allows (likeness.py), as that knows which rows are near and to
+which side these are off, and no narrower than LEAST_SHARE of the quantile; where near rows are clearly off to
+one side it is as wide as 95 % on that side need, up to MOST_SHARE. With fewer devices than any row of the
+board the wider of both counts, up to MOST_BELOW. Where rows are too few for a quantile, likeness alone
+counts, wider where it rests on few runs and of a bitstream without rows. No interval where no row is of the
 board.
 """
 
@@ -39,8 +40,10 @@ LEAST_ROWS = 10  # of a benchmark over a transport, for a quantile
 LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
 LEAST_SHARE = 0.4  # of a quantile, that an interval has at least
 MOST_SHARE = 2.0  # of a quantile, that it has at most where near rows are off to one side
+MOST_BELOW = 3.0  # of a quantile, that it has at most with fewer devices than any row
 # The 95 % point of Student's t with so many degrees of freedom: errors of predictions are around 0, so that
-# no mean takes a degree away. Of a board with as few rows; of likeness, one more than it has runs.
+# no mean takes a degree away. Of a bitstream or board with as few rows; of likeness, one more than it has
+# runs.
 STUDENT = {3: 2.353, 4: 2.132}
 OF_RUNS = (6.314, 2.920, 2.353, 2.132, 2.015, 1.943, 1.895, 1.860)
 FEW_GROUPS = 2  # of a board: a quantile of their rows says little of another one
@@ -48,7 +51,8 @@ NORMAL = 1.645  # the 95 % point of a normal distribution
 # Rows in the order of their size that a quantile is of, and all that are as near as the last: the fewest of
 # which the largest is what LEVEL of these and of one more stay within.
 NEAREST = 9
-DEVICES_AWAY, SIZE_AWAY, SYSTEM_AWAY = 1.0, 0.5, 1.0  # of a doubling, a doubling, and another system
+DEVICES_AWAY, SIZE_AWAY, SYSTEM_AWAY = 1.0, 0.5, 0.5  # of a doubling, a doubling, and another system
+DESIGN_AWAY = 0.5  # of a bitstream of which no row of the board is
 OTHER_KIND = 4.0  # doublings that a copy is as good as away from what is no copy
 
 
@@ -312,15 +316,18 @@ class Intervals:
             return Interval(None, len(every), middle, reason)
         mean, deviation = self._by_likeness(asked, left, asked.group if leave_out else ())
         by_quantile = self._by_quantile(asked, left, away) if len(every) >= LEAST_ROWS else None
-        if by_quantile is None:
-            runs = len({(one.system, one.devices, one.source) for one in left if one.board == asked.board})
+        own = [one for one in left if one.board == asked.board]
+        if by_quantile is None or len(own) in STUDENT:
+            runs = len({(one.system, one.devices, one.source) for one in own})
             deviation *= student(runs + 1) / NORMAL
-        width = expm1(around(mean, deviation))
+        if by_quantile is None:
+            deviation *= 1 + DESIGN_AWAY * _is_fresh(asked, own)
+        is_one_sided = abs(mean) > NORMAL * deviation
+        width = expm1(abs(mean) + NORMAL * deviation if is_one_sided else around(mean, deviation))
         if by_quantile is not None:
             if _is_below(asked, left):
-                width = max(by_quantile, width)
+                width = max(by_quantile, min(width, MOST_BELOW * by_quantile))
             else:
-                is_one_sided = abs(mean) > NORMAL * deviation
                 most = (MOST_SHARE if is_one_sided else 1.0) * by_quantile
                 width = max(min(width, most), LEAST_SHARE * by_quantile)
         return Interval(width, len(every), middle)
@@ -328,12 +335,12 @@ class Intervals:
     def _by_quantile(self, asked: Asked, left: Sequence[Residual], away: float) -> float | None:
         """None where rows are too few for one."""
         own = [one for one in left if one.board == asked.board]
-        few = len(own) in STUDENT
         of_design = [one for one in own if one.design == asked.design]
-        pools = [own] if few else [one for one in (of_design, own, left) if len(one) >= LEAST_LEFT]
+        few = next((pool for pool in (of_design, own) if len(pool) in STUDENT), [])
+        pools = [few] if few else [one for one in (of_design, own, left) if len(one) >= LEAST_LEFT]
         if not pools:
             return None
-        chosen = own if few else nearest(asked, pools[0])
+        chosen = few or nearest(asked, pools[0])
         usual = median(self._away_of(one) for one in chosen)
         errors = [one.error for one in chosen]
         width = of_few(errors) if few else quantile([abs(error) for error in errors])
@@ -365,11 +372,17 @@ class Intervals:
         own = [one for one in known if one.board == asked.board]
         if not own:
             return None
-        counts = [far for one in own if (far := doublings(one.devices, asked.devices)) is not None]
-        sizes = [far for one in own if (far := doublings(one.size, asked.size)) is not None]
+        counts = [doublings(one.devices, asked.devices) or 0.0 for one in own]
+        sizes = [doublings(one.size, asked.size) for one in own]
         elsewhere = all(one.system != asked.system for one in own)
-        far = DEVICES_AWAY * min(counts, default=0.0) + SIZE_AWAY * min(sizes, default=0.0)
-        return far + (SYSTEM_AWAY if elsewhere else 0.0)
+        both = [(count, size) for count, size in zip(counts, sizes, strict=True) if size is not None]
+        far = min(DEVICES_AWAY * count + SIZE_AWAY * size for count, size in both or [(min(counts), 0.0)])
+        return far + SYSTEM_AWAY * elsewhere + DESIGN_AWAY * _is_fresh(asked, own)
+
+
+def _is_fresh(asked: Asked, own: Sequence[Residual]) -> bool:
+    """Whether none of these rows is of the bitstream; not where it has no part in what is asked."""
+    return asked.design != "" and all(one.design != asked.design for one in own)
 
 
 def _is_below(asked: Asked, known: Sequence[Residual]) -> bool:
