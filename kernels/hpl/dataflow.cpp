@@ -2,11 +2,12 @@
 // 2024, section 4.1.3.2, Figures 4.6 to 4.8). In iteration k:
 //
 //   lu       on the owner of block (k, k): factorises it; L leaves for the devices of its row, U for those of
-//            its column.
+//            its column, while lu is still at work: each step's column and row when they are done.
 //   forward  a network kernel for L, another for U: what comes from lu, or over a link, goes to the kernel of
 //            this device and on to the next device.
-//   top      on the owner's row: A_kj = L^-1 A_kj, each block leaves for its column.
-//   left     on the owner's column: A_ik = A_ik U^-1, each block leaves for its row.
+//   top      on the owner's row: A_kj = L^-1 A_kj, each block leaves for its column. The first block's steps
+//            are done as L comes.
+//   left     on the owner's column: A_ik = A_ik U^-1, each block leaves for its row. Likewise, as U comes.
 //   keep     a network kernel for the top blocks, another for the left ones: what comes from top or left, or
 //            over a link, is kept in memory for inner, and goes on to the next device.
 //   inner    A_ij -= A_ik A_kj from what is kept, block by block.
@@ -15,10 +16,10 @@
 // links `put` and `take` are in the place of the network kernels: they write to and read from memory, and
 // `carry`, or the host, has the engine of messages broadcast what lies there.
 //
-// Blocks are on their way as register blocks of G x G, one behind the other, in words as wide as a link. `a`
-// is this device's part of the matrix, row by row with `stride` elements from one to the next. `spent`: what
-// a block takes beside its words [cycles]; `computes` is false where only time is asked for. Both are for
-// native runs alone.
+// Blocks are on their way as register blocks of G x G, one behind the other, in words as wide as a link: row
+// by row, but for L, which goes column by column. `a` is this device's part of the matrix, row by row with
+// `stride` elements from one to the next. `spent`: what a block takes beside its words [cycles]; `computes`
+// is false where only time is asked for. Both are for native runs alone.
 #include "common/accl.hpp"
 #include "hpl/dataflow_steps.hpp"
 
@@ -50,7 +51,7 @@ void set_word(T* block, int i, const word<T>& value) {
   }
 }
 
-/// How kernels move blocks: `words` for each.
+/// How kernels move blocks: `words` for each, as many for each of its rows of register blocks.
 struct shape {
   int size;     // of a block
   int words;    // of it
@@ -59,63 +60,84 @@ struct shape {
   bool computes;
 };
 
+/// Of `cycles` for a block what step `k` of `tiles` takes: it works on `tiles - k` rows or columns of it.
+inline long of_step(long cycles, int tiles, int k) {
+  const long all = static_cast<long>(tiles) * (tiles + 1) / 2;
+  const long rest = static_cast<long>(tiles - k) * (tiles - k + 1) / 2;
+  return cycles * rest / all - cycles * (rest - tiles + k) / all;
+}
+
 /// `sends_lower`, `sends_upper`: where anybody waits for it.
 template <typename T, int G>
 void lu(T* a, fm::stream<word<T>>& lower, fm::stream<word<T>>& upper, shape as, bool sends_lower,
         bool sends_upper) {
   T block[most_elements];
   T inverses[2 * most_block * G];
-  if (as.computes) {
-    load_block<T, G>(block, a, as.stride, as.size);
-    factorize_block<T, G>(block, inverses, as.size);
-    store_block<T, G>(block, a, as.stride, as.size);
-  }
-  fm::spend_cycles(as.spent);
   const int width = word_bytes / static_cast<int>(sizeof(T));
   const int tiles = as.size / G;
-  for (int i = 0; i < as.words; ++i) {
+  if (as.computes) load_block<T, G>(block, a, as.stride, as.size);
+  for (int k = 0; k < tiles; ++k) {
+    if (as.computes) factorize_step<T, G>(block, inverses, as.size, k);
+    for (int i = 0; i < as.words / tiles; ++i) {
 #pragma HLS pipeline II = 1
-    word<T> of_lower = {};
-    word<T> of_upper = {};
-    if (as.computes) {
-      for (int x = 0; x < width; ++x) {
+      word<T> of_lower = {};
+      word<T> of_upper = {};
+      if (as.computes) {
+        for (int x = 0; x < width; ++x) {
 #pragma HLS unroll
-        const int place = i * width + x;
-        const int number = place / (G * G);
-        const bool is_diagonal = number / tiles == number % tiles;
-        const int within = (number / tiles) * 2 * G * G + place % (G * G);
-        of_lower.value[x] = is_diagonal ? inverses[within] : block[place];
-        of_upper.value[x] = is_diagonal ? inverses[within + G * G] : block[place];
+          const int number = (i * width + x) / (G * G);
+          const int within = (i * width + x) % (G * G);
+          const int inverse = 2 * k * G * G + within;
+          of_lower.value[x] = number == k ? inverses[inverse] : block[(number * tiles + k) * G * G + within];
+          of_upper.value[x] =
+              number == k ? inverses[inverse + G * G] : block[(k * tiles + number) * G * G + within];
+        }
       }
+      if (sends_lower) lower.write(of_lower);
+      if (sends_upper) upper.write(of_upper);
     }
-    if (sends_lower) lower.write(of_lower);
-    if (sends_upper) upper.write(of_upper);
+    if (as.computes) update_behind<T, G>(block, as.size, k);
+    fm::spend_cycles(of_step(as.spent, tiles, k));
+  }
+  if (as.computes) store_block<T, G>(block, a, as.stride, as.size);
+}
+
+/// Receives what step `k` needs of a factor: column k of L, or row k of U.
+template <typename T, int G, bool IsTop>
+void receive_step(T* factors, fm::stream<word<T>>& factor, shape as, int k) {
+  const int width = word_bytes / static_cast<int>(sizeof(T));
+  const int tiles = as.size / G;
+  for (int i = 0; i < as.words / tiles; ++i) {
+#pragma HLS pipeline II = 1
+    const word<T> part = factor.read();
+    const int number = i * width / (G * G);
+    const int tile = IsTop ? number * tiles + k : k * tiles + number;
+    if (as.computes) set_word<T>(factors + tile * G * G, i % (G * G / width), part);
   }
 }
 
-/// Receives a factor, then updates `blocks` blocks, `step` elements from one to the next, in which it is the
+/// Receives a factor, and updates `blocks` blocks, `step` elements from one to the next, in which it is the
 /// left or the right factor.
 template <typename T, int G, bool IsTop>
 void panel(T* a, fm::stream<word<T>>& factor, fm::stream<word<T>>& updated, shape as, int blocks, long step) {
   T factors[most_elements];
   T block[most_elements];
-  for (int i = 0; i < as.words; ++i) {
-#pragma HLS pipeline II = 1
-    const word<T> part = factor.read();
-    if (as.computes) set_word<T>(factors, i, part);
-  }
+  const int tiles = as.size / G;
   for (int number = 0; number < blocks; ++number) {
-    if (as.computes) {
-      T* start = a + number * step;
-      load_block<T, G>(block, start, as.stride, as.size);
-      if (IsTop) {
-        solve_top<T, G>(block, factors, as.size);
-      } else {
-        solve_left<T, G>(block, factors, as.size);
+    T* start = a + number * step;
+    if (as.computes) load_block<T, G>(block, start, as.stride, as.size);
+    for (int k = 0; k < tiles; ++k) {
+      if (number == 0) receive_step<T, G, IsTop>(factors, factor, as, k);
+      if (as.computes) {
+        if (IsTop) {
+          solve_top_step<T, G>(block, factors, as.size, k);
+        } else {
+          solve_left_step<T, G>(block, factors, as.size, k);
+        }
       }
-      store_block<T, G>(block, start, as.stride, as.size);
+      fm::spend_cycles(of_step(as.spent, tiles, k));
     }
-    fm::spend_cycles(as.spent);
+    if (as.computes) store_block<T, G>(block, start, as.stride, as.size);
     for (int i = 0; i < as.words; ++i) {
 #pragma HLS pipeline II = 1
       word<T> part = {};

@@ -133,53 +133,60 @@ void invert(const T* block, T* lower, T* upper) {
   }
 }
 
-/// block = L U; `inverses`: those of L and U of each register block on the diagonal, two by two.
+/// Step `k` of block = L U, to its column of L and its row of U, which are done then. `inverses`: those of L
+/// and U of each register block on the diagonal, two by two.
 template <typename T, int G>
-void factorize_block(T* block, T* inverses, int size) {
+void factorize_step(T* block, T* inverses, int size, int k) {
   const int tiles = size / G;
   const int tile = G * G;
-  for (int k = 0; k < tiles; ++k) {
-    T* row = block + (k * tiles + k) * tile;  // from the diagonal on
-    T* lower = inverses + 2 * k * tile;
-    T* upper = lower + tile;
-    factorize<T, G>(row);
-    invert<T, G>(row, lower, upper);
-    for (int j = 1; j < tiles - k; ++j) multiply<T, G>(row + j * tile, lower, row + j * tile);
-    for (int i = k + 1; i < tiles; ++i) {
-      T* left = block + (i * tiles + k) * tile;
-      multiply<T, G>(left, left, upper);
-      multiply_subtract<T, G>(left + tile, left, row + tile, tiles - k - 1);
-    }
+  T* row = block + (k * tiles + k) * tile;  // from the diagonal on
+  T* lower = inverses + 2 * k * tile;
+  T* upper = lower + tile;
+  factorize<T, G>(row);
+  invert<T, G>(row, lower, upper);
+  for (int j = 1; j < tiles - k; ++j) multiply<T, G>(row + j * tile, lower, row + j * tile);
+  for (int i = k + 1; i < tiles; ++i) {
+    T* left = block + (i * tiles + k) * tile;
+    multiply<T, G>(left, left, upper);
   }
 }
 
-/// block = block U^-1, where `factor` is U with the register blocks on its diagonal inverted.
+/// The rest of that step: what lies behind this column and this row.
 template <typename T, int G>
-void solve_left(T* block, const T* factor, int size) {
+void update_behind(T* block, int size, int k) {
   const int tiles = size / G;
   const int tile = G * G;
-  for (int k = 0; k < tiles; ++k) {
-    for (int i = 0; i < tiles; ++i) {
-      T* own = block + (i * tiles + k) * tile;
-      const T* row = factor + (k * tiles + k) * tile;
-      multiply<T, G>(own, own, row);
-      multiply_subtract<T, G>(own + tile, own, row + tile, tiles - k - 1);
-    }
+  const T* row = block + (k * tiles + k) * tile;
+  for (int i = k + 1; i < tiles; ++i) {
+    T* left = block + (i * tiles + k) * tile;
+    multiply_subtract<T, G>(left + tile, left, row + tile, tiles - k - 1);
   }
 }
 
-/// block = L^-1 block, likewise.
+/// Step `k` of block = block U^-1, where `factor` is U with the register blocks on its diagonal inverted: all
+/// that needs row k of it.
 template <typename T, int G>
-void solve_top(T* block, const T* factor, int size) {
+void solve_left_step(T* block, const T* factor, int size, int k) {
   const int tiles = size / G;
   const int tile = G * G;
-  for (int k = 0; k < tiles; ++k) {
-    T* row = block + k * tiles * tile;
-    const T* inverse = factor + (k * tiles + k) * tile;
-    for (int j = 0; j < tiles; ++j) multiply<T, G>(row + j * tile, inverse, row + j * tile);
-    for (int i = k + 1; i < tiles; ++i) {
-      multiply_subtract<T, G>(block + i * tiles * tile, factor + (i * tiles + k) * tile, row, tiles);
-    }
+  const T* row = factor + (k * tiles + k) * tile;
+  for (int i = 0; i < tiles; ++i) {
+    T* own = block + (i * tiles + k) * tile;
+    multiply<T, G>(own, own, row);
+    multiply_subtract<T, G>(own + tile, own, row + tile, tiles - k - 1);
+  }
+}
+
+/// Step `k` of block = L^-1 block, likewise: all that needs column k of L.
+template <typename T, int G>
+void solve_top_step(T* block, const T* factor, int size, int k) {
+  const int tiles = size / G;
+  const int tile = G * G;
+  T* row = block + k * tiles * tile;
+  const T* inverse = factor + (k * tiles + k) * tile;
+  for (int j = 0; j < tiles; ++j) multiply<T, G>(row + j * tile, inverse, row + j * tile);
+  for (int i = k + 1; i < tiles; ++i) {
+    multiply_subtract<T, G>(block + i * tiles * tile, factor + (i * tiles + k) * tile, row, tiles);
   }
 }
 

@@ -95,6 +95,16 @@ def test_two_blocks_by_hand():
     assert hpl.phases(1, (1, 1), STEPS).seconds() == pytest.approx(4)
 
 
+def test_panels_begin_with_the_first_rows_that_a_decomposition_sends():
+    """Over links left and top of the first iteration end with the slower one; the last LU is alone."""
+    slow, fast = (hpl.phases(2, (1, 1), dataclasses.replace(STEPS, streams=True, lu=lu)) for lu in (7.0, 3.0))
+    assert (slow.panels.tolist(), fast.panels.tolist()) == ([7, 7], [4, 3])
+    assert hpl.phases(2, (1, 1), STEPS).panels.tolist() == [3 + 4, 3]
+    streams = dataclasses.replace(STEPS, streams=True)
+    table = hpl.seconds_by_blocks(40, (2, 3), streams)
+    assert table == pytest.approx([hpl.phases(blocks, (2, 3), streams).seconds() for blocks in range(1, 41)])
+
+
 def test_the_first_row_and_column_is_not_overlapped():
     found = hpl.phases(4, (1, 1), dataclasses.replace(STEPS, multipliers=2))
     assert found.first.tolist() == [3 * 2, 2 * 2, 1 * 2, 0]  # 5, 3 and 1 blocks on two multipliers

@@ -98,9 +98,12 @@ class DataflowFactorization : public Execution {
     };
     const auto width = static_cast<std::size_t>(kernels::word_bytes) / sizeof(T);
     const std::size_t words = block * block / width;
-    bulk_ = board_.computes() ? 1 : std::min<std::size_t>(words, kBulk);
+    const std::size_t rows = block / context.parameters().count("register_block");
+    const std::size_t of_row = words / rows;
+    const std::size_t parts = board_.computes() ? of_row : (of_row + kBulk - 1) / kBulk;
+    bulk_ = (of_row + parts - 1) / parts;
     shape_ = {.size = static_cast<int>(block),
-              .words = static_cast<int>((words + bulk_ - 1) / bulk_),
+              .words = static_cast<int>(rows * parts),
               .stride = static_cast<long>(layout.local_columns()),
               .spent = 0,
               .computes = board_.computes()};
@@ -171,7 +174,9 @@ class DataflowFactorization : public Execution {
   Stream& left_sent() { return left_sent_; }
 
  private:
-  static constexpr std::size_t kBulk = 512;  // words in one, where only time is asked for
+  /// Most words in one, where only time is asked for: of one row of register blocks, which is used when it is
+  /// there.
+  static constexpr std::size_t kBulk = 512;
 
   [[nodiscard]] T* block_at(std::size_t row, std::size_t column) {
     if (matrix_.empty()) return nullptr;

@@ -17,7 +17,8 @@ those of the communication phase work on g x g elements a cycle, the matrix mult
   "matrix_banks": memory banks that hold the matrix (all, where the bitstream does not say: one without
   interleaving, section 4.2.3).
 - Exchange: over direct links blocks stream from kernel to kernel, so that a link only counts where it is
-  slower than the kernels; over the host each block is read, sent and written.
+  slower than the kernels, and left and top work while the decomposition is still sending; over the host each
+  block is read, sent and written.
 - CPU and GPU: calibrated arithmetic, of which panels and multiplications each reach the share that short runs
   of the kernels reached; what the sum is off by at the sizes of these runs counts, too. On a CPU the phases
   share the cores, so that overlap gains nothing.
@@ -117,14 +118,16 @@ def with_exchange(steps: Steps, grid: tuple, block_bytes, board: Board, network:
     """The steps with what a described network adds: links beside the kernels, or copies and a message.
 
     Over the host a block is read, sent once (broadcasts of several blocks follow each other) and written;
-    one device sends nothing. Each hop over links adds its latency once a phase.
+    one device sends nothing. Each hop over links adds its latency once a phase. What a decomposition has done
+    goes from kernel to kernel while it is at work.
     """
     starting = KERNELS * board["host.launch_latency"]
     if network.kind != HOST:
         hops = grid[0] - 1 + grid[1] - 1
         link = block_bytes / _network.link_bytes_per_second(network)
         sending = link if network.kind == DIRECT else link + network["start_latency"]
-        return replace(steps, link=sending, latency=starting + hops * _network.hop_seconds(network))
+        latency = starting + hops * _network.hop_seconds(network)
+        return replace(steps, link=sending, latency=latency, streams=network.kind == DIRECT)
     read, message, write = _network.host_steps(block_bytes, board, network)
     sent = np.where(np.maximum(*grid) > 1, message, 0.0)
     return replace(steps, exchange=(read + sent + write) / _network.DIRECTIONS, latency=starting)

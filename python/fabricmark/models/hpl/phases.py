@@ -12,7 +12,8 @@ class Steps:
     """Times of one block [s]: decomposition, a left or top block, a multiplication, its exchange.
 
     `link`: on a link that it passes while the kernels work. `latency`: of each communication phase, whatever
-    its blocks. `multipliers`: multiplications side by side.
+    its blocks. `multipliers`: multiplications side by side. `streams`: left and top begin with the first rows
+    that the decomposition sends them.
     """
 
     lu: float
@@ -22,6 +23,7 @@ class Steps:
     link: float = 0.0
     latency: float = 0.0
     multipliers: int = 1
+    streams: bool = False
 
 
 @dataclass(frozen=True)
@@ -63,15 +65,18 @@ class Phases:
 def iteration_seconds(remaining, grid: tuple, steps: Steps) -> Phases:
     """Times of iterations after which so many rows and columns of blocks remain (Figs. 4.4 and 4.5).
 
-    Left and top kernels run at the same time; a device exchanges its left and its top blocks.
+    Left and top kernels run at the same time, and beside LU where it streams; a device exchanges its left and
+    its top blocks.
     """
     rows, columns = _grid.most_blocks(remaining, grid[0]), _grid.most_blocks(remaining, grid[1])
     longest, inner = np.maximum(rows, columns), rows * columns
     first = np.where(inner > 0, rows + columns - 1, 0)
     waiting = np.maximum(steps.link - steps.panel, 0.0)
+    panels = longest * steps.panel
+    both = np.where(steps.streams, np.maximum(steps.lu, panels), steps.lu + panels)
     return Phases(
         latency=steps.latency + np.zeros_like(rows),
-        panels=steps.lu + longest * steps.panel,
+        panels=both,
         exchange=(rows + columns) * steps.exchange + longest * waiting,
         first=np.ceil(first / steps.multipliers) * steps.multiply,
         rest=np.ceil((inner - first) / steps.multipliers) * steps.multiply,
