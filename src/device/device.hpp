@@ -55,6 +55,9 @@ struct DeviceInfo {
     if (device_class == DeviceClass::kFpga) return std::numeric_limits<std::uint64_t>::max();
     return device_class == DeviceClass::kEmulator ? kernel_threads : 1;
   }
+  [[nodiscard]] bool is_of_pocl() const {
+    return platform.find("Portable Computing Language") != platform.npos;
+  }
   /// By its platform and vendor, which may have its new name.
   [[nodiscard]] bool is_of_xilinx() const {
     const std::string makers = platform + " " + vendor;

@@ -97,7 +97,7 @@ void prepare_pocl_cache() {
 }
 
 void check_runtime_cache(const DeviceInfo& info) {
-  if (info.platform.find("Portable Computing Language") == std::string::npos) return;
+  if (!info.is_of_pocl()) return;
   if (const std::optional<std::string> trouble = trouble_with_pocl_cache()) {
     throw environment_failure("PoCL cannot build kernels: " + *trouble, kRemedy);
   }

@@ -35,8 +35,7 @@ std::atomic<std::size_t> forbidden_bytes{0};
 
 /// Whether there may be such pages: known of PoCL alone that it works on its memory as it lies.
 bool may_forbid(const DeviceInfo& info) {
-  if (!info.is_in_host_memory() || info.platform.find("Portable Computing Language") == std::string::npos)
-    return false;
+  if (!info.is_in_host_memory() || !info.is_of_pocl()) return false;
   rlimit limit{};
   if (getrlimit(RLIMIT_AS, &limit) != 0 || limit.rlim_cur != RLIM_INFINITY) return false;
   return forbidden_bytes + 2 * kForbiddenBytes <= info.global_memory_bytes / kForbiddenShare;

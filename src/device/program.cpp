@@ -188,8 +188,13 @@ Program cached_program(const Device& device, const fs::path& path) {
   }
 }
 
-void store_binary(const fs::path& path, const std::string& binary) {
+/// PoCL compiles a kernel for the work-groups that it is started with, and keeps that itself. Asked for a
+/// binary, it compiles all kernels once more, for work-groups of any size: that pays only for what is built a
+/// second time, of which an empty file tells.
+void store_binary(const DeviceInfo& info, const fs::path& path, const backend::Program& program) {
   try {
+    if (info.is_of_pocl() && !file_content(path)) return write_atomically(path, "");
+    const std::string binary = program.binary();
     write_atomically(path, content_digest(binary) + binary);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without a cache the next run only builds again
   }
@@ -225,7 +230,7 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
   try {
     const CrashLine line("kernels were built for " + device.info().name);
     Program program = device.implementation().build(source, options);
-    if (!cache.empty()) store_binary(cached, program->binary());
+    if (!cache.empty()) store_binary(device.info(), cached, *program);
     return {std::move(program), false};
   } catch (const BuildFailure& failure) {
     throw bad_use("the kernel file '" + name + "' does not compile for " + device.info().name + ": " +

@@ -47,14 +47,21 @@ class OnProgram : public test_support::OnDevice {
 TEST_F(OnProgram, IsBuiltOnceAndThenTakenFromTheCache) {
   const BuiltProgram first = build(2);
   EXPECT_FALSE(first.from_cache);
-  const BuiltProgram second = build(2);
-  EXPECT_TRUE(second.from_cache);
   EXPECT_EQ(result(first.program), 42);
-  EXPECT_EQ(result(second.program), 42);
+  ASSERT_EQ(cached().size(), 1U);
+  // PoCL keeps what it has compiled, and its binaries are dear: one is kept of what is built twice.
+  const bool is_pocl = device().info().is_of_pocl();
+  EXPECT_EQ(std::filesystem::file_size(cached()[0]) == 0, is_pocl);
+  if (is_pocl) {
+    EXPECT_FALSE(build(2).from_cache);
+  }
+  const BuiltProgram last = build(2);
+  EXPECT_TRUE(last.from_cache);
+  EXPECT_EQ(result(last.program), 42);
 }
 
 TEST_F(OnProgram, IsBuiltAnewForAnotherParameter) {
-  build(2);
+  for (int i = 0; i < 2; ++i) build(2);
   const BuiltProgram other = build(3);
   EXPECT_FALSE(other.from_cache);
   EXPECT_EQ(result(other.program), 43);
@@ -64,7 +71,7 @@ TEST_F(OnProgram, IsBuiltAnewForAChangedInclude) {
   const auto file =
       folder_.write("kernel.cl", "#include \"step.h\"\n__kernel void add(__global int* x) { *x += OWN; }\n");
   (void)folder_.write("step.h", "#define OWN 5\n");
-  build(0, expand_includes(file, folder_.path()));
+  for (int i = 0; i < 2; ++i) build(0, expand_includes(file, folder_.path()));
   EXPECT_TRUE(build(0, expand_includes(file, folder_.path())).from_cache);
   (void)folder_.write("step.h", "#define OWN 6\n");
   const BuiltProgram changed = build(0, expand_includes(file, folder_.path()));
@@ -73,7 +80,7 @@ TEST_F(OnProgram, IsBuiltAnewForAChangedInclude) {
 }
 
 TEST_F(OnProgram, IsBuiltAnewForAnotherDriver) {
-  build(2);
+  for (int i = 0; i < 2; ++i) build(2);
   FoundDevice updated = found_;
   updated.info.driver += " updated";
   const Device other(updated);
@@ -81,7 +88,7 @@ TEST_F(OnProgram, IsBuiltAnewForAnotherDriver) {
 }
 
 TEST_F(OnProgram, IsBuiltAnewWhenItsCacheFileIsDamaged) {
-  build(2);
+  for (int i = 0; i < 2; ++i) build(2);
   ASSERT_EQ(cached().size(), 1U);
   const std::string whole = test::content_of(cached()[0]);
   std::string flipped = whole;

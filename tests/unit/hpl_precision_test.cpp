@@ -58,6 +58,16 @@ TYPED_TEST(HplPrecision, PassesFactorsThatAreRoundedOftenWithRoom) {
   }
 }
 
+TYPED_TEST(HplPrecision, PassesFactorsOfRanksThatHaveTheLastRowsAlone) {
+  for (const std::size_t size : {256U, 384U, 512U}) {
+    const Factored<TypeParam> whole(size);
+    for (const Shape& shape : {Shape{1, 2, 128}, {2, 2, 128}, {1, 4, 64}, {1, 2, 256}}) {
+      const runtime::Verdict found = worst(whole, "precision", 0, Probes<TypeParam>::kQuick, shape);
+      EXPECT_TRUE(found.passed()) << "n = " << size << ", " << shape << ": " << found.error;
+    }
+  }
+}
+
 TYPED_TEST(HplPrecision, FindsProductsOfFewerDigits) {
   constexpr int kDigits = std::numeric_limits<TypeParam>::digits;
   for (const std::size_t size : {61U, 200U, 600U}) {

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 #include <string>
@@ -14,8 +15,8 @@ namespace fabricmark::hpl {
 /// The root mean square of errors that right factors may have in ordinary elements, in eps of the type times
 /// the root mean square of these elements. With an element's k-th update its value is rounded again, and
 /// random rounding errors add up with the root of their number (Higham and Mary 2019): 0.19 sqrt(k) for
-/// numbers that are as these. k is at most n, as in the textbook's loops, on average over a row or a column
-/// half of it.
+/// numbers that are as these. k is at most the smaller of an element's row and column, as in the textbook's
+/// loops: on average over a row or a column at the end half of n.
 inline double precision_threshold(std::size_t size) {
   return 2 + 0.18 * std::sqrt(static_cast<double>(size));
 }
@@ -24,16 +25,18 @@ inline double precision_threshold(std::size_t size) {
 /// digits make all errors of a part of the matrix a little larger, which no single element betrays.
 class Precision {
  public:
-  Precision(std::size_t size, std::size_t columns) : columns_(columns) {
+  Precision(std::size_t size, std::size_t columns) : half_(static_cast<double>(size) / 2), columns_(columns) {
     verdict_ = {.name = "precision", .measure = "root mean square of A - L U in eps times that of elements"};
     verdict_.threshold = precision_threshold(size);
   }
 
-  /// `error` in eps times the root mean square of ordinary elements.
-  void add(std::size_t row, std::size_t column, double error) {
+  /// `number` of the column among those that are looked at, which is `column`; `error` in eps times the root
+  /// mean square of ordinary elements.
+  void add(std::size_t row, std::size_t number, std::size_t column, double error) {
     if (band_.count == 0) first_row_ = row;
     last_row_ = row;
-    for (Sum* const sum : {&band_, &columns_[column], &all_}) sum->add(error);
+    const auto updates = static_cast<double>(std::min(row, column));
+    for (Sum* const sum : {&band_, &columns_[number], &all_}) sum->add(error, updates);
     ++verdict_.checked;
   }
   /// To be called after each block of rows.
@@ -46,7 +49,7 @@ class Precision {
   /// `name(column)` says which it is.
   template <typename Name>
   runtime::Verdict verdict(Name&& name) {
-    constexpr std::size_t kLeast = 64;
+    constexpr std::size_t kLeast = 128;  // of fewer, those behind one large element are the mean
     judge(all_, [] { return std::string("all rows of the rank"); });
     for (std::size_t column = 0; column < columns_.size(); ++column) {
       if (columns_[column].count < kLeast) continue;
@@ -58,22 +61,27 @@ class Precision {
  private:
   struct Sum {
     double squares = 0;
+    double updates = 0;
     std::size_t count = 0;
-    void add(double error) {
+    void add(double error, double of_element) {
       squares += error * error;
+      updates += of_element;
       ++count;
     }
   };
   template <typename Place>
   void judge(const Sum& sum, Place&& place) {
     if (sum.count == 0) return;
-    double error = std::sqrt(sum.squares / static_cast<double>(sum.count));
+    // A rank may hold the later rows of a column alone, which are updated more often than half of n.
+    const auto count = static_cast<double>(sum.count);
+    double error = std::sqrt(sum.squares / count / std::max(1.0, sum.updates / count / half_));
     if (error <= verdict_.error) return;
     if (std::isnan(error)) error = std::numeric_limits<double>::infinity();
     verdict_.error = error;
     verdict_.worst = {place(), 0, error};
   }
 
+  double half_;  ///< of n
   std::vector<Sum> columns_;
   Sum band_;
   Sum all_;

@@ -211,7 +211,7 @@ class Probes {
             const std::size_t column = samples_.column(number);
             if (column == row || std::abs(elements.off_diagonal(column)) > Inputs::kOrdinary) continue;
             const double difference = lines.differences[r * lines.width + start + number];
-            precision.add(row, number, difference / (device::kEpsilon<T> * std::sqrt(kVariance)));
+            precision.add(row, number, column, difference / (device::kEpsilon<T> * std::sqrt(kVariance)));
           }
         },
         [&] { precision.end_block(); });
