@@ -56,7 +56,7 @@ struct DeviceInfo {
     return device_class == DeviceClass::kEmulator ? kernel_threads : 1;
   }
   [[nodiscard]] bool is_of_pocl() const {
-    return platform.find("Portable Computing Language") != platform.npos;
+    return platform.find("Portable Computing Language") != std::string::npos;
   }
   /// By its platform and vendor, which may have its new name.
   [[nodiscard]] bool is_of_xilinx() const {
