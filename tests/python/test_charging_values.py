@@ -92,6 +92,7 @@ MESSAGES = {
     ("noctua1", 4): {
         "device_to_host_bytes_per_second", "device_to_host_seconds", "host_to_device_bytes_per_second",
         "host_to_device_seconds", "neighbour_factor", "page_bytes", "page_seconds", "programmed_bytes",
+        "programmed_at_once_bytes",
         "programmed_bytes_per_second", "programmed_seconds", "staging_bytes_per_second", "curve",
         "launch_seconds",
     },

@@ -145,6 +145,16 @@ def test_intervals_after_rows_cover_what_they_say(first, tmp_path):
     assert 0.85 <= found.share <= 0.95 and found.half_width <= 0.044
 
 
+def test_two_runs_that_gain_the_same_by_chance_are_not_clearly_better():
+    """Of published systems the gain has to be clear of runs and of rows, of others there has to be one."""
+    by_chance = [np.array([0.09, -0.07, -0.01]), np.array([-0.05, 0.0567])]
+    assert accepted._is_better(by_chance, False)
+    assert not accepted._is_better(by_chance, True)
+    assert accepted._is_better([np.array([0.03, 0.032]), np.array([0.031, 0.03])], True)
+    assert not accepted._is_better([np.array([0.03, 0.032]), np.array([-0.031, -0.03])], True)
+    assert accepted._is_better(by_chance[:1], True) is None
+
+
 def test_a_group_that_gets_farther_would_be_noticed(monkeypatch):
     """Without the rule that says where it counts."""
     monkeypatch.setattr(Accepted, "takes", lambda self, place: True)

@@ -48,10 +48,16 @@ def test_the_fixed_ways_of_a_driver():
     changes = {
         "write_bandwidth": 8.0, "write_latency": 1.0, "page": 64, "page_latency": 5.0, "programmed_below": 16,
         "programmed_latency": 2.0, "programmed_bandwidth": 4.0, "staging_bandwidth": None,
+        "programmed_at_once": None,
     }  # fmt: skip
     board = systems.load("noctua1").board.having({f"host.{name}": value for name, value in changes.items()})
     table = size_tables.copies(board)[_transfers.TO_DEVICE]["message"]
     assert table["bytes"] == [0, 8, 16, 64]
+    assert table["seconds"] == pytest.approx([2, 2, 1 + 16 / 8, 6 + 64 / 8])
+    assert table["seconds_per_byte"] == pytest.approx([0, 1 / 4, 1 / 8, 1 / 8])
+    at_once = board.having({"host.programmed_at_once": 4})
+    table = size_tables.copies(at_once)[_transfers.TO_DEVICE]["message"]
+    assert table["bytes"] == [0, 4, 16, 64]
     assert table["seconds"] == pytest.approx([2, 2, 1 + 16 / 8, 6 + 64 / 8])
     assert table["seconds_per_byte"] == pytest.approx([0, 1 / 4, 1 / 8, 1 / 8])
 

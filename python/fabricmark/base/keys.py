@@ -81,6 +81,9 @@ BOARD = {
         "bytes", "programmed_bytes", "shorter copies are made word by word", usual=0.0
     ),
     "host.programmed_bandwidth": Key(RATE, "programmed_bytes_per_second", "of copies word by word"),
+    "host.programmed_at_once": Key(
+        "bytes", "programmed_at_once_bytes", "so many bytes of them take no time beyond the least"
+    ),
     "host.programmed_latency": Key("seconds", "programmed_seconds", "the least that they take", usual=0.0),
     "host.staging_bandwidth": Key(RATE, "staging_bytes_per_second", "the driver's own copy of a message"),
     "host.array_staging_bandwidth": Key(RATE, "array_staging_bytes_per_second", "... of whole arrays"),

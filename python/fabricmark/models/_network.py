@@ -23,7 +23,8 @@ ARRAYS = (
 )  # fmt: skip
 MESSAGES = (
     *ARRAYS[:-1], "board.host.page", "board.host.page_latency", "board.host.programmed_below",
-    "board.host.programmed_bandwidth", "board.host.programmed_latency", "board.host.neighbour_factor",
+    "board.host.programmed_bandwidth", "board.host.programmed_latency", "board.host.programmed_at_once",
+    "board.host.neighbour_factor",
 )  # fmt: skip
 LINK = (
     "network.links.width", "network.links.clock", "network.flow.packet", "network.flow.overhead",
@@ -158,18 +159,26 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
     """Time to copy one message between host and device [s]: one of the driver's two ways.
 
     By DMA: latency (more from a page on) + bytes x (1 / rate + 1 / staging), longer by `neighbour_factor`
-    where the node's other devices copy, too. Short ones word by word: bytes / programmed rate, but not less
-    than a fixed time. Source: the published rows of b_eff over the host (data/published); the documents
-    give none of these parameters. Raises MissingValue for a board without the rate.
+    where the node's other devices copy, too. Short ones word by word: a fixed time, and the bytes beyond
+    those that it is enough for / programmed rate. Source: the published rows of b_eff over the host
+    (data/published); the documents give none of these parameters. Raises MissingValue for a board without
+    the rate.
     """
     moved = np.asarray(moved_bytes, dtype=float)
     rate, latency = _way(direction, board)
     waiting = latency + np.where(moved >= board["host.page"], board["host.page_latency"], 0.0)
     copied = waiting + moved * (inverse(rate) + inverse(board.get("host.staging_bandwidth")))
     copied = copied * np.where(neighbours, board["host.neighbour_factor"], 1.0)
-    by_words = moved * inverse(board.get("host.programmed_bandwidth"))
-    words = np.maximum(board["host.programmed_latency"], by_words)
-    return np.where(moved < board["host.programmed_below"], words, copied)
+    return np.where(moved < board["host.programmed_below"], _by_words(moved, board), copied)
+
+
+def _by_words(moved, board: Board):
+    """Time of copies that are made word by word [s]."""
+    least, a_byte = board["host.programmed_latency"], inverse(board.get("host.programmed_bandwidth"))
+    at_once = board.get("host.programmed_at_once")
+    if at_once is None:
+        return np.maximum(least, moved * a_byte)
+    return least + np.maximum(moved - at_once, 0.0) * a_byte
 
 
 def _way(direction: str, board: Board) -> tuple:

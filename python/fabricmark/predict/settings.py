@@ -51,6 +51,7 @@ SILENT: Mapping[str, str] = {
     "board.host.programmed_below": "no copy is known to be made word by word",
     "board.host.programmed_bandwidth": "no copy is known to be made word by word",
     "board.host.programmed_latency": "no copy is known to be made word by word",
+    "board.host.programmed_at_once": "as many as fit into the least time at their rate",
     "board.host.staging_bandwidth": "the driver is not known to copy messages itself",
     "board.host.array_staging_bandwidth": "the driver is not known to copy arrays itself",
     "board.host.neighbour_factor": "devices of a node are not known to slow each other down",

@@ -20,7 +20,9 @@ Table = dict[str, list[float]]
 
 def copies(board: Board) -> dict[str, dict[str, Table]]:
     """Of arrays, and of messages without and with other devices of the node that copy, by direction."""
-    kink = board["host.programmed_latency"] * (board.get("host.programmed_bandwidth") or 0.0)
+    kink = board.get("host.programmed_at_once")
+    if kink is None:
+        kink = board["host.programmed_latency"] * (board.get("host.programmed_bandwidth") or 0.0)
     below = board["host.programmed_below"]
     sizes = (below, min(kink, below), board["host.page"])
     found = {}

@@ -2,7 +2,8 @@
 
 Values of a system with published rows were fitted to these. Rows of one's own move them where runs that are
 left out, each with its group, are clearly nearer to what was measured: the mean gain is above the 95 % point
-of Student's t of the gains (one-sided, a paired test). A single run moves them where it is farther from its
+of Student's t of the gains (one-sided, a paired test), of the runs and of their rows: two runs that gain the
+same by chance are not enough. A single run moves them where it is farther from its
 prediction than its noise. What no row is of, another metric of these runs, moves where metrics that are left
 out get clearly nearer, too. On any other machine all counts but what makes runs that were left out worse.
 """
@@ -83,16 +84,21 @@ def _left_out(
         misses = posterior.misses[fold]
         errors = np.abs(misses - posterior.left_out(fold)[0])
         after.append(errors)
-        gains.append(float(np.mean(np.abs(misses) - errors)))
+        gains.append(np.abs(misses) - errors)
     return np.concatenate(after), _is_better(gains, is_published)
 
 
-def _is_better(gains: Sequence[float], is_published: bool) -> bool | None:
-    number = len(gains)
-    if number < 2:
+def _is_better(gains: Sequence[np.ndarray], is_published: bool) -> bool | None:
+    """`gains`: of the rows of each run."""
+    if len(gains) < 2:
         return None
-    mean = float(np.mean(gains))
+    of_runs = np.array([float(one.mean()) for one in gains])
     if not is_published:
-        return mean >= 0
+        return bool(of_runs.mean() >= 0)
+    return _is_clear(of_runs) and _is_clear(np.concatenate(gains))
+
+
+def _is_clear(gains: np.ndarray) -> bool:
+    number = len(gains)
     spread = float(np.std(gains, ddof=1)) / sqrt(number)
-    return mean > max(intervals.student(number - 1) * spread, LEAST_GAIN)
+    return float(gains.mean()) > max(intervals.student(number - 1) * spread, LEAST_GAIN)

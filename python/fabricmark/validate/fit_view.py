@@ -14,6 +14,7 @@ from fabricmark.validate.parameters import GROUPS, Parameter
 UNITS = {
     "seconds": (("s", 1.0), ("ms", 1e-3), ("us", 1e-6), ("ns", 1e-9)),
     "bytes_per_second": (("GB/s", 1e9), ("MB/s", 1e6), ("kB/s", 1e3), ("B/s", 1.0)),
+    "bytes": (("KiB", 1024.0), ("B", 1.0)),
     keys.SHARE: (("", 1.0),),
     keys.NUMBER: (("", 1.0),),
 }

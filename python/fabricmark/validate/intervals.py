@@ -7,8 +7,8 @@ two groups, it is wider by Student's t. It is wider the farther devices and size
 this board, system and bitstream from all, beyond what those rows were from the rows that they were predicted
 from. It is no wider than how alike errors are allows (likeness.py), as that knows which rows are near and to
 which side these are off, and no narrower than LEAST_SHARE of the quantile; where near rows are clearly off to
-one side it is as wide as 95 % on that side need, up to MOST_SHARE. With fewer devices than any row of the
-board the wider of both counts, up to MOST_BELOW. Where rows are too few for a quantile, likeness alone
+one side it is as wide as these say, up to MOST_SHARE. With fewer devices than any row of the board the wider
+of both counts, up to MOST_BELOW. Where rows are too few for a quantile, likeness alone
 counts, wider where it rests on few runs and of a bitstream without rows. No interval where no row is of the
 board.
 """
@@ -323,7 +323,7 @@ class Intervals:
         if by_quantile is None:
             deviation *= 1 + DESIGN_AWAY * _is_fresh(asked, own)
         is_one_sided = abs(mean) > NORMAL * deviation
-        width = expm1(abs(mean) + NORMAL * deviation if is_one_sided else around(mean, deviation))
+        width = expm1(around(mean, deviation))
         if by_quantile is not None:
             if _is_below(asked, left):
                 width = max(by_quantile, min(width, MOST_BELOW * by_quantile))

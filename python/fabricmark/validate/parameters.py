@@ -17,6 +17,7 @@ RANGES = {
     "bytes_per_second": (1e10, 1e5, 1e13),
     keys.SHARE: (0.7, 0.02, 1.0),
     keys.NUMBER: (1.1, 1.0, 10.0),
+    "bytes": (64.0, 1.0, 65536.0),
 }
 
 

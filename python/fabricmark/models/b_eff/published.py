@@ -14,7 +14,10 @@ from fabricmark.models._published import (
 BOTH = of_board("host.write_latency", "host.read_latency")  # an exchange has both
 STAGING = of_board("host.staging_bandwidth")
 PAGES = (BOTH, of_board("host.page_latency"))
-WORDS = (of_board("host.programmed_latency"), of_board("host.programmed_bandwidth", start=1e7))
+WORDS = (
+    of_board("host.programmed_latency"), of_board("host.programmed_bandwidth", start=1e7),
+    of_board("host.programmed_at_once"),
+)  # fmt: skip
 NEIGHBOURS = of_board("host.neighbour_factor")
 HOST = "b_eff over the host"
 LATENCY = of_network(transports.CHANNELS, "latency", start=1e-6)
