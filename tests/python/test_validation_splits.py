@@ -2,6 +2,7 @@
 
 import pytest
 from conftest import REPOSITORY
+from fabricmark.base.grouping import grouped
 from fabricmark.validate import intervals, outcomes, splits, splits_view, tables, unmeasured
 from fabricmark.validate.intervals import Asked, Intervals
 
@@ -31,6 +32,25 @@ def test_intervals_cover_what_a_split_leaves_out(found):
         assert coverage(pairs).share >= 0.8, split.name
         assert coverage(pairs).unvalidated == 0
     assert 0.85 <= coverage([pair for _, pairs in own for pair in pairs]).share <= 0.95
+
+
+def test_intervals_cover_most_of_each_benchmark_that_a_split_leaves_out(found):
+    """Also where guesses stand in place of what is fitted: HPL on the HACC without one device."""
+    for split, pairs in found:
+        if split.of_system:
+            continue
+        for key, own in grouped(
+            ((one.benchmark, one.system, one.transport), (one, bar)) for one, bar in pairs
+        ).items():
+            assert len(own) < 6 or coverage(own).share >= 0.8, (split.name, key)
+
+
+def test_rows_with_guesses_have_the_wide_interval_of_other_systems(found):
+    (own,) = [pairs for split, pairs in found if split.name == "without 1 device"]
+    widths = {bar.half_width for one, bar in own if (one.benchmark, one.system) == ("hpl", "hacc")}
+    others = [one for one in unmeasured.known() if one.system != "hacc"]
+    assert widths == {unmeasured.half_width("hpl", "host", others)}
+    assert all(bar.half_width < 1 for one, bar in own if one.system == "noctua1")
 
 
 def test_a_system_that_nobody_measured_has_the_wide_interval_of_the_others(found):

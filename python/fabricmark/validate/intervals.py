@@ -38,7 +38,7 @@ MOST_ERROR = 0.3  # of ln: rows that are farther off say no more than that
 LEVEL = 0.9
 LEAST_ROWS = 10  # of a benchmark over a transport, for a quantile
 LEAST_LEFT = 5  # of them without the group that is asked for; of a board, to be a pool by themselves
-LEAST_SHARE = 0.4  # of a quantile, that an interval has at least
+LEAST_SHARE = 0.35  # of a quantile, that an interval has at least
 MOST_SHARE = 2.0  # of a quantile, that it has at most where near rows are off to one side
 MOST_BELOW = 3.0  # of a quantile, that it has at most with fewer devices than any row
 # The 95 % point of Student's t with so many degrees of freedom: errors of predictions are around 0, so that

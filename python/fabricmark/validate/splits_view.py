@@ -22,16 +22,21 @@ LEAST_SHOWN = 6  # rows of a group that has a line of its own
 def pairs(
     split: Split, rows: Sequence[PublishedValue], load: Load, predictor: Predictor
 ) -> list[tuple[Residual, Interval]]:
-    """The rows that a split leaves out, as the others predict them, and the intervals that these give; of a
-    system that nobody measured those that other such systems give."""
-    found = [residuals.of_outcome(one, predictor) for one in splits.left_out(split, rows, load)]
-    left = {_key(one) for one in found}
-    known = Intervals([one for one in intervals.load() if _key(one) not in left])
-    if not split.of_system:
-        return [(one, known.of(intervals.asked_of(one))) for one in found]
-    systems = {one.system for one in found}
-    others = [one for one in unmeasured.known() if one.system not in systems]
-    return [(one, Interval(unmeasured.half_width_of(one, others))) for one in found]
+    """The rows that a split leaves out, as the others predict them, and the intervals that these give. Of a
+    system that nobody measured those that other such systems give, as also of rows with guesses in place of
+    what is fitted, of which fewer rows are left than there are values."""
+    left = splits.left_out(split, rows, load)
+    found = [residuals.of_outcome(one, predictor) for one in left]
+    keys = {_key(one) for one in found}
+    known = Intervals([one for one in intervals.load() if _key(one) not in keys])
+
+    def interval(one: Residual, row: PublishedValue) -> Interval:
+        if not (split.of_system or splits.is_new(split, row, rows)):
+            return known.of(intervals.asked_of(one))
+        others = [other for other in unmeasured.known() if other.system != one.system]
+        return Interval(unmeasured.half_width_of(one, others))
+
+    return [(one, interval(one, outcome.row)) for one, outcome in zip(found, left, strict=True)]
 
 
 def _key(one: Residual) -> tuple:
