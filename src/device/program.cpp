@@ -189,11 +189,17 @@ Program cached_program(const Device& device, const fs::path& path) {
 }
 
 /// PoCL compiles a kernel for the work-groups that it is started with, and keeps that itself. Asked for a
-/// binary, it compiles all kernels once more, for work-groups of any size: that pays only for what is built a
-/// second time, of which an empty file tells.
-void store_binary(const DeviceInfo& info, const fs::path& path, const backend::Program& program) {
+/// binary, it compiles all kernels once more, for work-groups of any size: that pays only for what an earlier
+/// run has built, of which an empty file tells. Ranks of a run begin before any of them has built.
+void store_binary(const DeviceInfo& info, const fs::path& path, const backend::Program& program,
+                  fs::file_time_type began) {
   try {
-    if (info.is_of_pocl() && !file_content(path)) return write_atomically(path, "");
+    if (info.is_of_pocl()) {
+      const std::optional<std::string> content = file_content(path);
+      if (!content) return write_atomically(path, "");
+      std::error_code ignored;
+      if (content->empty() && fs::last_write_time(path, ignored) >= began) return;
+    }
     const std::string binary = program.binary();
     write_atomically(path, content_digest(binary) + binary);
   } catch (const Error&) {  // NOLINT(bugprone-empty-catch): without a cache the next run only builds again
@@ -219,6 +225,7 @@ std::string build_key(const DeviceInfo& info, const std::string& source, const s
 
 BuiltProgram build_from_source(const Device& device, const std::string& source, const std::string& name,
                                const Definitions& definitions) {
+  static const fs::file_time_type began = fs::file_time_type::clock::now();
   const auto lock = setup_lock();
   check_runtime_cache(device.info());
   const std::string options = compiler_options(definitions);
@@ -230,7 +237,7 @@ BuiltProgram build_from_source(const Device& device, const std::string& source, 
   try {
     const CrashLine line("kernels were built for " + device.info().name);
     Program program = device.implementation().build(source, options);
-    if (!cache.empty()) store_binary(device.info(), cached, *program);
+    if (!cache.empty()) store_binary(device.info(), cached, *program, began);
     return {std::move(program), false};
   } catch (const BuildFailure& failure) {
     throw bad_use("the kernel file '" + name + "' does not compile for " + device.info().name + ": " +

@@ -1,11 +1,14 @@
 """Starts the real programs for the tests: alone, with ranks in one process, or under mpirun."""
 
+import atexit
 import json
 import os
 import re
 import shutil
 import subprocess
+import tempfile
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -103,6 +106,16 @@ class Stream:
         return done
 
 
+@cache
+def sessions():
+    """A folder of this process for those of Open MPI. That has a race of its own: an mpirun that ends removes
+    the folder of all of a user's, while another one makes its own in there.
+    """
+    folder = Path(tempfile.mkdtemp(prefix="mpi."))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 def mpirun(count):
     """Words that start `count` processes; skips the test where there is no mpirun."""
     if shutil.which("mpirun") is None:
@@ -111,6 +124,7 @@ def mpirun(count):
     version = subprocess.run(["mpirun", "--version"], capture_output=True, text=True, timeout=TIME_OUT).stdout
     if "Open MPI" in version or "OpenRTE" in version:
         words += ["-q", "--oversubscribe", "--bind-to", "none"]
+        words += ["--mca", "orte_tmpdir_base", tempfile.mkdtemp(dir=sessions())]
         if os.geteuid() == 0:
             words.append("--allow-run-as-root")
     return [*words, "-n", str(count)]

@@ -135,7 +135,7 @@ def test_work_is_that_of_the_whole_batch_whatever_the_replications(fft, variant)
 
 def test_device_events_cover_the_timed_part_of_the_throughput_kernel(fft):
     """The best of some repetitions: the machine may be busy with other work."""
-    words = ("--log-size", "11", "--batch", "1200", "--repetitions", "8", "--timeline", "--skip-validation")
+    words = ("--log-size", "11", "--batch", "6000", "--repetitions", "8", "--timeline", "--skip-validation")
     done = fft.run("--variant", "throughput", *words)
     assert done.code == 0
     for direction in DIRECTIONS:
