@@ -64,7 +64,8 @@ def learning(case: Case, calibration: Calibration) -> Case:
         for one, old, width in zip(point.predictions, before.predictions, of.half_widths, strict=True):
             earned = case.known.of(before, old) if is_published else None
             learnt = width * certainty.wider(case.request, point)[0]
-            widths[id(one)] = validated.narrower(learnt, earned)
+            share = calibration.learned.accepted.left(place_of(case.request, point, one))
+            widths[id(one)] = validated.narrower(learnt, earned, share)
     about = "error bar: 90 % within the column ±, as these rows and the values of the system leave it"
     about += certainty.said_wider(certainty.wider(case.request, case.points[0])[1])
     known = Certainty(about, lambda point, one: widths.get(id(one)))

@@ -49,6 +49,13 @@ class Accepted:
         own = self.pools.get(place.pool)
         return place.system not in self.published if own is None else own.takes(place)
 
+    def left(self, place: Place) -> float:
+        """Errors where a prediction is moved, as a share of those before: by runs that were left out."""
+        own = self.pools.get(place.pool)
+        if own is None or own.after is None or not own.takes(place):
+            return 1.0
+        return min(1.0, own.after / max(own.before, LEAST_GAIN))
+
 
 def accepted(posterior: Posterior, published: Collection[str]) -> Accepted:
     """By pools of what was measured."""

@@ -159,25 +159,33 @@ def applied(calibration: Calibration, found: Sequence[Outcome], predictor: Predi
     seen = {replace(row, source="") for row in calibration.rows}
     left = [one for one in found if replace(one.row, source="") not in seen]
     runs, _ = observed.of_rows([(one.line, one.row) for one in left], predictor)
+    accepted = calibration.learned.accepted
     values: dict[str, float | None] = {}
     widths: dict[str, float] = {}
+    shares: dict[str, float] = {}
     for run in runs:
         told = learned.told(calibration.learned, run)
         values |= dict(zip(run.labels, told.values, strict=True))
         widths |= dict(zip(run.labels, told.half_widths, strict=True))
+        shares |= {name: accepted.left(place) for name, place in zip(run.labels, run.places, strict=True)}
     outcomes = [replace(one, predicted=values.get(label(one), one.predicted)) for one in left]
     earned = [bar for _, bar in checks.with_intervals(left, predictor)]
-    published = calibration.learned.accepted.published
     bars = [
-        narrower(widths.get(label(one)), bar.half_width if one.row.system in published else None)
+        narrower(
+            widths.get(label(one)),
+            bar.half_width if one.row.system in accepted.published else None,
+            shares.get(label(one), 1.0),
+        )
         for one, bar in zip(left, earned, strict=True)
     ]
     return Told(outcomes, [Interval(bar) for bar in bars])
 
 
-def narrower(learnt: float | None, earned: float | None) -> float | None:
-    """Of what rows of one's own leave open, and what published rows of the same machine earned."""
-    known = [one for one in (learnt, earned) if one is not None]
+def narrower(learnt: float | None, earned: float | None, share: float) -> float | None:
+    """Of what rows of one's own leave open, and what published rows of the same machine earned; rows leave a
+    share of its errors.
+    """
+    known = [one for one in (learnt, earned and earned * share) if one is not None]
     return min(known, default=None)
 
 
