@@ -174,11 +174,17 @@ def copy_seconds(direction: str, moved_bytes, board: Board, neighbours=False):
 
 def _by_words(moved, board: Board):
     """Time of copies that are made word by word [s]."""
-    least, a_byte = board["host.programmed_latency"], inverse(board.get("host.programmed_bandwidth"))
-    at_once = board.get("host.programmed_at_once")
-    if at_once is None:
-        return np.maximum(least, moved * a_byte)
-    return least + np.maximum(moved - at_once, 0.0) * a_byte
+    beyond = np.maximum(moved - programmed_at_once(board), 0.0)
+    return board["host.programmed_latency"] + beyond * inverse(board.get("host.programmed_bandwidth"))
+
+
+def programmed_at_once(board: Board):
+    """Bytes that go word by word in the least time; where nothing says, what their rate makes of it."""
+    known = board.get("host.programmed_at_once")
+    if known is not None:
+        return known
+    rate = board.get("host.programmed_bandwidth")
+    return 0.0 if rate is None else board["host.programmed_latency"] * rate
 
 
 def _way(direction: str, board: Board) -> tuple:

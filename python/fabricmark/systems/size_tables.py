@@ -20,11 +20,8 @@ Table = dict[str, list[float]]
 
 def copies(board: Board) -> dict[str, dict[str, Table]]:
     """Of arrays, and of messages without and with other devices of the node that copy, by direction."""
-    kink = board.get("host.programmed_at_once")
-    if kink is None:
-        kink = board["host.programmed_latency"] * (board.get("host.programmed_bandwidth") or 0.0)
     below = board["host.programmed_below"]
-    sizes = (below, min(kink, below), board["host.page"])
+    sizes = (below, min(_network.programmed_at_once(board), below), board["host.page"])
     found = {}
     for direction in (one for one, name in _transfers.RATES.items() if board.get(name) is not None):
         array = partial(_network.array_copy_seconds, direction, board=board, staged=False)
