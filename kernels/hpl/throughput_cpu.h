@@ -78,8 +78,7 @@ static void invert_upper(__global const TILE_VALUE* block, __global tile_vector*
 }
 
 // One work-item. `block`: room for a block in one piece, where rows do not push each other out of the cache.
-ONE_ITEM __kernel void lu(__global TILE_VALUE* restrict a, __global tile_vector* restrict lower,
-                          __global tile_vector* restrict upper, const uint row, const uint column,
+ONE_ITEM __kernel void lu(__global TILE_VALUE* restrict a, const uint row, const uint column,
                           const uint columns, __global tile_vector* restrict block) {
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
@@ -91,8 +90,13 @@ ONE_ITEM __kernel void lu(__global TILE_VALUE* restrict a, __global tile_vector*
     __global tile_vector* to = (__global tile_vector*)(start + (size_t)r * columns);
     for (uint c = 0; c < CHUNKS; ++c) to[c] = block[r * CHUNKS + c];
   }
-  invert_lower((__global const TILE_VALUE*)block, lower);
-  invert_upper((__global const TILE_VALUE*)block, upper);
+}
+
+// The inverses of L and U, which lu left in `block`: two of the work-items make one each.
+ONE_ITEM __kernel void invert(__global const TILE_VALUE* restrict block, __global tile_vector* restrict lower,
+                              __global tile_vector* restrict upper) {
+  if (get_global_id(0) == 0) invert_lower(block, lower);
+  if (get_global_id(0) == 1 || get_global_size(0) == 1) invert_upper(block, upper);
 }
 
 // Each work-item updates PANEL_TILES tiles of rows. The product is formed in the panel, in place and from

@@ -9,8 +9,11 @@
 #endif
 #include "common/tile_gpu.h"
 
-// Columns that lu eliminates at a time, so that they fit what add_products has of local memory.
-#define LU_FITS(columns) (BLOCK_SIZE % (columns) == 0 && BLOCK_SIZE * (columns) <= TILE_LOCAL_VALUES / 4 * 3)
+// Columns that lu eliminates at a time, so that they fit what add_products has of local memory. A row there
+// has four elements more, so that rows begin in different banks.
+#define LU_STRIDE(columns) ((columns) % 4 == 0 ? (columns) + 4 : (columns))
+#define LU_FITS(columns) \
+  (BLOCK_SIZE % (columns) == 0 && (BLOCK_SIZE + 2) * LU_STRIDE(columns) <= TILE_LOCAL_VALUES)
 #if LU_FITS(32)
 #define LU_STEP 32
 #elif LU_FITS(16)
@@ -30,19 +33,20 @@
 #define LU_ROWS_EACH ((BLOCK_SIZE + GROUP_ITEMS - 1) / GROUP_ITEMS)
 // Loads with no store between them.
 #define LU_LOADS 8
-// LU_RUN values of local memory by one load: all work-items of a group share the path to it.
+// LU_RUN values by one access: all work-items of a group share the path to memory.
 typedef union {
   FM_VECTOR(TILE_VALUE, LU_RUN) run;
   TILE_VALUE value[LU_RUN];
 } lu_run;
-#define LU_LOCAL(pointer) (*(__local const FM_VECTOR(TILE_VALUE, LU_RUN)*)(pointer))
+#define LU_LOCAL(pointer) (*(__local FM_VECTOR(TILE_VALUE, LU_RUN)*)(pointer))
+#define LU_GLOBAL(pointer) (*(__global FM_VECTOR(TILE_VALUE, LU_RUN)*)(pointer))
 #define LU_ALIGNED __attribute__((aligned(LU_RUN * TILE_VALUE_BYTES)))
 
 // Eliminates LU_STEP columns from row and column `first` on; each work-item has its rows of them in
 // registers. panel: the factors, row by row from `first` on. pivots: a row that all need, one behind the
-// other.
+// other, with the reciprocal of its pivot.
 FM_INLINE void eliminate(__global TILE_VALUE* const block, const uint first,
-                         __local TILE_VALUE panel[BLOCK_SIZE][LU_STEP],
+                         __local TILE_VALUE panel[BLOCK_SIZE][LU_STRIDE(LU_STEP)],
                          __local TILE_VALUE pivots[2][LU_STEP]) {
   const uint item = (uint)get_local_id(0);
   TILE_VALUE row[LU_ROWS_EACH][LU_STEP];
@@ -50,19 +54,25 @@ FM_INLINE void eliminate(__global TILE_VALUE* const block, const uint first,
   for (uint n = 0; n < LU_ROWS_EACH; ++n) {
     const uint r = first + item + n * GROUP_ITEMS;
     FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) row[n][j] = r < BLOCK_SIZE ? block[r * BLOCK_SIZE + first + j] : 0;
+    for (uint j = 0; j < LU_STEP; j += LU_RUN) {
+      lu_run values = {(FM_VECTOR(TILE_VALUE, LU_RUN))0};
+      if (r < BLOCK_SIZE) values.run = LU_GLOBAL(block + r * BLOCK_SIZE + first + j);
+      FM_UNROLL_ON_GPU
+      for (uint e = 0; e < LU_RUN; ++e) row[n][j + e] = values.value[e];
+    }
   }
   FM_UNROLL_ON_GPU
   for (uint k = 0; k < LU_STEP; ++k) {
     if (item == k % GROUP_ITEMS) {
       FM_UNROLL_ON_GPU
       for (uint j = 0; j < LU_STEP; ++j) pivots[k % 2][j] = row[k / GROUP_ITEMS][j];
+      pivots[k % 2][k] = 1 / row[k / GROUP_ITEMS][k];  // one division for all
     }
     barrier(CLK_LOCAL_MEM_FENCE);
     FM_UNROLL_ON_GPU
     for (uint n = 0; n < LU_ROWS_EACH; ++n) {
       if (item + n * GROUP_ITEMS > k) {
-        row[n][k] /= pivots[k % 2][k];
+        row[n][k] *= pivots[k % 2][k];
         FM_UNROLL_ON_GPU
         for (uint j = 0; j < LU_STEP; j += LU_RUN) {
           const lu_run pivot = {LU_LOCAL(&pivots[k % 2][j])};
@@ -77,17 +87,34 @@ FM_INLINE void eliminate(__global TILE_VALUE* const block, const uint first,
   FM_UNROLL_ON_GPU
   for (uint n = 0; n < LU_ROWS_EACH; ++n) {
     const uint r = item + n * GROUP_ITEMS;
-    FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) {
-      if (first + r < BLOCK_SIZE) block[(first + r) * BLOCK_SIZE + first + j] = panel[r][j] = row[n][j];
+    if (first + r < BLOCK_SIZE) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < LU_STEP; j += LU_RUN) {
+        lu_run values;
+        FM_UNROLL_ON_GPU
+        for (uint e = 0; e < LU_RUN; ++e) values.value[e] = row[n][j + e];
+        LU_LOCAL(&panel[r][j]) = values.run;
+        LU_GLOBAL(block + (first + r) * BLOCK_SIZE + first + j) = values.run;
+      }
     }
   }
   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
 }
 
-// The columns on the right of those that were eliminated: their rows of U, and what is below.
+// Elements of column c in row `first` and those after it, every `turns`-th.
+FM_INLINE void load_column(TILE_VALUE value[LU_LOADS], __global const TILE_VALUE* const block,
+                           const uint first, const uint turns, const uint c) {
+  FM_UNROLL_ON_GPU
+  for (uint n = 0; n < LU_LOADS; ++n) {
+    const uint r = first + n * turns;
+    value[n] = r < BLOCK_SIZE ? block[r * BLOCK_SIZE + c] : 0;
+  }
+}
+
+// The columns on the right of those that were eliminated: their rows of U, and what is below. While some rows
+// are worked on, the next ones are loaded.
 FM_INLINE void update_right(__global TILE_VALUE* const block, const uint first,
-                            __local const TILE_VALUE panel[BLOCK_SIZE][LU_STEP]) {
+                            __local const TILE_VALUE panel[BLOCK_SIZE][LU_STRIDE(LU_STEP)]) {
   const uint item = (uint)get_local_id(0);
   for (uint c = first + LU_STEP + item; c < BLOCK_SIZE; c += GROUP_ITEMS) {
     TILE_VALUE upper[LU_STEP];
@@ -112,12 +139,14 @@ FM_INLINE void update_right(__global TILE_VALUE* const block, const uint first,
     TILE_VALUE upper[LU_STEP];
     FM_UNROLL_ON_GPU
     for (uint j = 0; j < LU_STEP; ++j) upper[j] = block[(first + j) * BLOCK_SIZE + c];
-    for (uint r = begin + item / BLOCK_SIZE; r < BLOCK_SIZE; r += LU_LOADS * turns) {
+    uint r = begin + item / BLOCK_SIZE;
+    TILE_VALUE next[LU_LOADS];
+    load_column(next, block, r, turns, c);
+    for (; r < BLOCK_SIZE; r += LU_LOADS * turns) {
       TILE_VALUE value[LU_LOADS];
       FM_UNROLL_ON_GPU
-      for (uint n = 0; n < LU_LOADS; ++n) {
-        value[n] = r + n * turns < BLOCK_SIZE ? block[(r + n * turns) * BLOCK_SIZE + c] : 0;
-      }
+      for (uint n = 0; n < LU_LOADS; ++n) value[n] = next[n];
+      load_column(next, block, r + LU_LOADS * turns, turns, c);
       FM_UNROLL_ON_GPU
       for (uint n = 0; n < LU_LOADS; ++n) {
         if (r + n * turns < BLOCK_SIZE) {
@@ -151,77 +180,12 @@ FM_INLINE void copy_block(__global TILE_VALUE* const to, const size_t to_columns
   }
 }
 
-// LU_STEP rows of L and U, for all work-items of the group.
-FM_INLINE void take_rows(__local TILE_VALUE* const rows, __global const TILE_VALUE* const block,
-                         const uint first) {
-  barrier(CLK_LOCAL_MEM_FENCE);
-  for (uint i = get_local_id(0); i < LU_STEP * BLOCK_SIZE; i += GROUP_ITEMS) {
-    rows[i] = block[first * BLOCK_SIZE + i];
-  }
-  barrier(CLK_LOCAL_MEM_FENCE);
-}
-
-// value -= what rows of L or U and the rows of its inverse from k on give, LU_RUN of them, in column c.
-FM_INLINE void subtract(TILE_VALUE value[LU_STEP], __local const TILE_VALUE* const rows,
-                        __global const TILE_VALUE* const inverse, const uint k, const uint c) {
-  TILE_VALUE other[LU_RUN];
-  FM_UNROLL_ON_GPU
-  for (uint e = 0; e < LU_RUN; ++e) other[e] = inverse[(k + e) * BLOCK_SIZE + c];
-  FM_UNROLL_ON_GPU
-  for (uint j = 0; j < LU_STEP; ++j) {
-    const lu_run factor = {LU_LOCAL(rows + j * BLOCK_SIZE + k)};
-    FM_UNROLL_ON_GPU
-    for (uint e = 0; e < LU_RUN; ++e) value[j] -= factor.value[e] * other[e];
-  }
-}
-
-// Rows of column c of the inverse of L from `first` on, where those above are there.
-FM_INLINE void invert_lower(__local const TILE_VALUE* const rows, __global TILE_VALUE* const lower,
-                            const uint first, const uint c) {
-  TILE_VALUE value[LU_STEP];
-  FM_UNROLL_ON_GPU
-  for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
-  for (uint k = c / LU_STEP * LU_STEP; k < first; k += LU_RUN) subtract(value, rows, lower, k, c);
-  FM_UNROLL_ON_GPU
-  for (uint k = 0; k < LU_STEP; ++k) {
-    FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) {
-      if (j > k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
-    }
-  }
-  FM_UNROLL_ON_GPU
-  for (uint j = 0; j < LU_STEP; ++j) lower[(first + j) * BLOCK_SIZE + c] = value[j];
-}
-
-// The same of the inverse of U, where those below are there; what is below the diagonal is 0.
-FM_INLINE void invert_upper(__local const TILE_VALUE* const rows, __global TILE_VALUE* const upper,
-                            const uint first, const uint c) {
-  TILE_VALUE value[LU_STEP];
-  FM_UNROLL_ON_GPU
-  for (uint j = 0; j < LU_STEP; ++j) value[j] = first + j == c ? 1 : 0;
-  for (uint k = first + LU_STEP; k <= c; k += LU_RUN) subtract(value, rows, upper, k, c);
-  FM_UNROLL_ON_GPU
-  for (uint n = 0; n < LU_STEP; ++n) {
-    const uint k = LU_STEP - 1 - n;
-    value[k] /= rows[k * BLOCK_SIZE + first + k];
-    FM_UNROLL_ON_GPU
-    for (uint j = 0; j < LU_STEP; ++j) {
-      if (j < k) value[j] -= rows[j * BLOCK_SIZE + first + k] * value[k];
-    }
-  }
-  FM_UNROLL_ON_GPU
-  for (uint j = 0; j < LU_STEP; ++j) upper[(first + j) * BLOCK_SIZE + c] = value[j];
-}
-
-// One work-group. Of the inverses each work-item takes whole columns, which do not depend on each other.
-ONE_GROUP __kernel void lu(__global TILE_VALUE* a, __global TILE_VALUE* lower, __global TILE_VALUE* upper,
-                           const uint row, const uint column, const uint columns,
+// One work-group.
+ONE_GROUP __kernel void lu(__global TILE_VALUE* a, const uint row, const uint column, const uint columns,
                            __global TILE_VALUE* block) {
-  __local LU_ALIGNED TILE_VALUE panel[BLOCK_SIZE][LU_STEP];
+  __local LU_ALIGNED TILE_VALUE panel[BLOCK_SIZE][LU_STRIDE(LU_STEP)];
   __local LU_ALIGNED TILE_VALUE pivots[2][LU_STEP];
-  __local TILE_VALUE* const rows = &panel[0][0];
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
-  const uint item = (uint)get_local_id(0);
   copy_block(block, BLOCK_SIZE, start, columns);
   for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -230,13 +194,147 @@ ONE_GROUP __kernel void lu(__global TILE_VALUE* a, __global TILE_VALUE* lower, _
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
   copy_block(start, columns, block, BLOCK_SIZE);
-  for (uint first = 0; first < BLOCK_SIZE; first += LU_STEP) {
-    take_rows(rows, block, first);
-    for (uint c = item; c < BLOCK_SIZE; c += GROUP_ITEMS) invert_lower(rows, lower, first, c);
+}
+
+// Columns of an inverse that a work-group keeps in local memory, all their rows at once: columns do not
+// depend on each other.
+#define INVERT_FITS(width) \
+  (BLOCK_SIZE % (width) == 0 && (BLOCK_SIZE + LU_STEP) * (width) + LU_STEP * LU_STEP <= TILE_LOCAL_VALUES)
+#if INVERT_FITS(16)
+#define INVERT_COLUMNS 16
+#elif INVERT_FITS(4)
+#define INVERT_COLUMNS 4
+#else
+#define INVERT_COLUMNS 1
+#endif
+
+// LU_STEP elements of a row of the block from column k on.
+FM_INLINE void take_factors(lu_run factor[LU_STEP / LU_RUN], __global const TILE_VALUE* const row,
+                            const uint k) {
+  FM_UNROLL_ON_GPU
+  for (uint n = 0; n < LU_STEP / LU_RUN; ++n)
+    factor[n].run = *(__global const FM_VECTOR(TILE_VALUE, LU_RUN)*)(row + k + n * LU_RUN);
+}
+
+// sums[j][c] = element (first + j, column + c) of the unit matrix, minus row first + j of `block` times the
+// rows of the inverse from `begin` up to `end`, multiples of LU_STEP.
+FM_INLINE void subtract(__local TILE_VALUE sums[LU_STEP][INVERT_COLUMNS],
+                        __global const TILE_VALUE* const block,
+                        __local const TILE_VALUE inverse[BLOCK_SIZE][INVERT_COLUMNS], const uint first,
+                        const uint begin, const uint end, const uint column) {
+  for (uint i = (uint)get_local_id(0); i < LU_STEP * INVERT_COLUMNS; i += GROUP_ITEMS) {
+    const uint j = i / INVERT_COLUMNS, c = i % INVERT_COLUMNS;
+    __global const TILE_VALUE* const factors = block + (first + j) * BLOCK_SIZE;
+    TILE_VALUE sum[LU_RUN];  // which do not wait for each other
+    FM_UNROLL_ON_GPU
+    for (uint e = 0; e < LU_RUN; ++e) sum[e] = 0;
+    lu_run next[LU_STEP / LU_RUN];  // loaded while those before are multiplied
+    take_factors(next, factors, min(begin, (uint)(BLOCK_SIZE - LU_STEP)));
+    for (uint k = begin; k < end; k += LU_STEP) {
+      lu_run factor[LU_STEP / LU_RUN];
+      FM_UNROLL_ON_GPU
+      for (uint n = 0; n < LU_STEP / LU_RUN; ++n) factor[n] = next[n];
+      take_factors(next, factors, min(k + LU_STEP, (uint)(BLOCK_SIZE - LU_STEP)));
+      FM_UNROLL_ON_GPU
+      for (uint n = 0; n < LU_STEP; ++n) {
+        sum[n % LU_RUN] = TILE_FMA(factor[n / LU_RUN].value[n % LU_RUN], inverse[k + n][c], sum[n % LU_RUN]);
+      }
+    }
+    TILE_VALUE value = first + j == column + c ? 1 : 0;
+    FM_UNROLL_ON_GPU
+    for (uint e = 0; e < LU_RUN; ++e) value -= sum[e];
+    sums[j][c] = value;
   }
-  for (uint end = BLOCK_SIZE; end > 0; end -= LU_STEP) {
-    take_rows(rows, block, end - LU_STEP);
-    for (uint c = item; c < BLOCK_SIZE; c += GROUP_ITEMS) invert_upper(rows, upper, end - LU_STEP, c);
+}
+
+// The LU_STEP x LU_STEP elements of the block on its diagonal, with the reciprocals of those of U.
+FM_INLINE void take_diagonal(__local TILE_VALUE diagonal[LU_STEP][LU_STEP],
+                             __global const TILE_VALUE* const block, const uint first) {
+  for (uint i = (uint)get_local_id(0); i < LU_STEP * LU_STEP; i += GROUP_ITEMS) {
+    const TILE_VALUE value = block[(first + i / LU_STEP) * BLOCK_SIZE + first + i % LU_STEP];
+    diagonal[i / LU_STEP][i % LU_STEP] = i / LU_STEP == i % LU_STEP ? 1 / value : value;
+  }
+}
+
+// Solves with the diagonal block: a work-item has a whole column.
+FM_INLINE void solve_lower(__local TILE_VALUE inverse[BLOCK_SIZE][INVERT_COLUMNS],
+                           __local const TILE_VALUE sums[LU_STEP][INVERT_COLUMNS],
+                           __local const TILE_VALUE diagonal[LU_STEP][LU_STEP], const uint first) {
+  for (uint c = (uint)get_local_id(0); c < INVERT_COLUMNS; c += GROUP_ITEMS) {
+    TILE_VALUE value[LU_STEP];
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) value[j] = sums[j][c];
+    FM_UNROLL_ON_GPU
+    for (uint k = 0; k < LU_STEP; ++k) {
+      FM_UNROLL_ON_GPU
+      for (uint j = k + 1; j < LU_STEP; ++j) value[j] -= diagonal[j][k] * value[k];
+    }
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) inverse[first + j][c] = value[j];
+  }
+}
+
+FM_INLINE void solve_upper(__local TILE_VALUE inverse[BLOCK_SIZE][INVERT_COLUMNS],
+                           __local const TILE_VALUE sums[LU_STEP][INVERT_COLUMNS],
+                           __local const TILE_VALUE diagonal[LU_STEP][LU_STEP], const uint first) {
+  for (uint c = (uint)get_local_id(0); c < INVERT_COLUMNS; c += GROUP_ITEMS) {
+    TILE_VALUE value[LU_STEP];
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) value[j] = sums[j][c];
+    FM_UNROLL_ON_GPU
+    for (uint n = 0; n < LU_STEP; ++n) {
+      const uint k = LU_STEP - 1 - n;
+      value[k] *= diagonal[k][k];
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < k; ++j) value[j] -= diagonal[j][k] * value[k];
+    }
+    FM_UNROLL_ON_GPU
+    for (uint j = 0; j < LU_STEP; ++j) inverse[first + j][c] = value[j];
+  }
+}
+
+FM_INLINE void store_columns(__global TILE_VALUE* const to,
+                             __local const TILE_VALUE inverse[BLOCK_SIZE][INVERT_COLUMNS],
+                             const uint column) {
+  for (uint i = (uint)get_local_id(0); i < BLOCK_SIZE * INVERT_COLUMNS; i += GROUP_ITEMS) {
+    to[i / INVERT_COLUMNS * BLOCK_SIZE + column + i % INVERT_COLUMNS] =
+        inverse[i / INVERT_COLUMNS][i % INVERT_COLUMNS];
+  }
+}
+
+// The inverses of L and U, which lu left in `block`: each work-group takes columns of one of them. Rows of
+// the inverse of L are found from the top down, those of U's from the bottom up; the others are 0.
+ONE_GROUP __kernel void invert(__global const TILE_VALUE* block, __global TILE_VALUE* lower,
+                               __global TILE_VALUE* upper) {
+  __local TILE_VALUE inverse[BLOCK_SIZE][INVERT_COLUMNS];
+  __local TILE_VALUE sums[LU_STEP][INVERT_COLUMNS];
+  __local TILE_VALUE diagonal[LU_STEP][LU_STEP];
+  const uint parts = BLOCK_SIZE / INVERT_COLUMNS;
+  for (uint part = (uint)get_group_id(0); part < 2 * parts; part += (uint)get_num_groups(0)) {
+    const bool is_lower = part < parts;
+    const uint column = part % parts * INVERT_COLUMNS;
+    const uint begin = column / LU_STEP * LU_STEP;
+    const uint end = ((column + INVERT_COLUMNS - 1) / LU_STEP + 1) * LU_STEP;
+    barrier(CLK_LOCAL_MEM_FENCE);
+    for (uint i = (uint)get_local_id(0); i < BLOCK_SIZE * INVERT_COLUMNS; i += GROUP_ITEMS) {
+      inverse[i / INVERT_COLUMNS][i % INVERT_COLUMNS] = 0;
+    }
+    const uint steps = is_lower ? (BLOCK_SIZE - begin) / LU_STEP : end / LU_STEP;
+    for (uint step = 0; step < steps; ++step) {
+      const uint first = is_lower ? begin + step * LU_STEP : end - (step + 1) * LU_STEP;
+      barrier(CLK_LOCAL_MEM_FENCE);
+      take_diagonal(diagonal, block, first);
+      subtract(sums, block, inverse, first, is_lower ? begin : first + LU_STEP, is_lower ? first : end,
+               column);
+      barrier(CLK_LOCAL_MEM_FENCE);
+      if (is_lower) {
+        solve_lower(inverse, sums, diagonal, first);
+      } else {
+        solve_upper(inverse, sums, diagonal, first);
+      }
+    }
+    barrier(CLK_LOCAL_MEM_FENCE);
+    store_columns(is_lower ? lower : upper, inverse, column);
   }
 }
 

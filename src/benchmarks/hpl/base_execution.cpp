@@ -9,10 +9,14 @@ namespace {
 class BaseFactorization : public Factorization {
  public:
   BaseFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
-      : Factorization(context, layout, packing) {}
+      : Factorization(context, layout, packing, entry::kLu) {}
 
  protected:
-  device::Geometry prepare_lu(device::Replications& /*kernel*/) override { return {}; }
+  device::Event start_block(device::Replications& lu, device::Buffer& lower, device::Buffer& upper,
+                            const device::Events& after) override {
+    lu.set(0, {{"lower", lower}, {"upper", upper}});
+    return lu.start("lu", 0, {}, after);
+  }
   device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
     kernel.set(0, {{"blocks", blocks}});
     return {};

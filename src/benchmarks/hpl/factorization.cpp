@@ -11,11 +11,6 @@ namespace {
 
 constexpr const char* kExchange = "exchange";
 constexpr const char* kInner = "inner";
-// The entry point whose arguments the matrix and its inverses are.
-constexpr std::size_t kLu = 0;
-// The entry points whose arguments the panels are.
-constexpr std::size_t kLeft = 1;
-constexpr std::size_t kTop = 2;
 
 /// A buffer that transports take, as kernel.toml plans it.
 transport::Memory memory_of(const runtime::Context& context, std::size_t entry, const char* argument) {
@@ -32,29 +27,34 @@ void require_memory(const runtime::Context& context, double host_bytes) {
   context.require_memory({.host_bytes = host_bytes}, "size", 2);
 }
 
-Factorization::Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
+Factorization::Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing,
+                             std::size_t inverses, bool is_one_queue)
     : layout_(layout),
       packing_(packing),
       looks_ahead_(context.parameters().flag("lookahead")),
+      is_one_queue_(is_one_queue),
       launch_items_(context.parameters().count("launch_items")),
       timeline_(context.timeline()),
       queue_(context.device().queue()),
-      lu_(context.replications(1, 0)),
-      left_(context.replications(1, 1)),
-      top_(context.replications(1, 2)),
-      inner_(context.replications(static_cast<int>(context.parameters().count("replications")), 3)),
-      parts_(context.memory_plan().of(kLu, "a").size()),
-      matrix_(context.buffers(kLu, "a")),
-      slot_elements_(context.memory_plan().of(kLeft, "panel").front().bytes / packing.value_bytes / 2),
+      lu_(context.replications(1, entry::kLu)),
+      left_(context.replications(1, entry::kLeft)),
+      top_(context.replications(1, entry::kTop)),
+      inner_(
+          context.replications(static_cast<int>(context.parameters().count("replications")), entry::kInner)),
+      parts_(context.memory_plan().of(entry::kLu, "a").size()),
+      matrix_(context.buffers(entry::kLu, "a")),
+      slot_elements_(context.memory_plan().of(entry::kLeft, "panel").front().bytes / packing.value_bytes / 2),
       transport_(transport::make_transport(
           context, {.space = matrix_.front().space(),
                     .beside_kernels = true,
                     .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes,
                     .pattern = transport::Pattern::kOneWay})),
-      lower_(memory_of(context, kLu, "lower")),
-      upper_(memory_of(context, kLu, "upper")),
-      left_panel_(memory_of(context, kLeft, "panel")),
-      top_panel_(memory_of(context, kTop, "panel")) {}
+      lower_(memory_of(context, inverses, "lower")),
+      upper_(memory_of(context, inverses, "upper")),
+      left_panel_(memory_of(context, entry::kLeft, "panel")),
+      top_panel_(memory_of(context, entry::kTop, "panel")) {
+  if (is_one_queue_) left_.follow(lu_);
+}
 
 void Factorization::poison() {
   for (device::Buffer& part : matrix_) poison(part);
@@ -116,59 +116,74 @@ void Factorization::factorize() {
   const std::size_t iterations = layout_.blocks();
   next_column_.clear();
   next_row_.clear();
+  panels_.clear();
   for (Events& events : rest_) events.clear();
   Step step = make_step(layout_, 0);
-  communicate(step);
+  communicate(step, start_lu(step));
   for (std::size_t k = 1; k <= iterations; ++k) {
-    update(step);
-    step = make_step(layout_, k);
-    if (k < iterations) communicate(step);
+    const Step next = make_step(layout_, k);
+    const Events factorized = update(step, next);
+    step = next;
+    if (k < iterations) communicate(step, factorized);
   }
-  for (const Events& events : {next_column_, next_row_, rest_[0], rest_[1]}) wait(events);
+  for (device::Replications* const kernels : {&lu_, &left_, &top_, &inner_}) kernels->finish();
 }
 
-void Factorization::communicate(const Step& step) {
-  Events factorized;
-  if (step.is_owner()) factorized = start_lu(step);
+void Factorization::communicate(const Step& step, const Events& factorized) {
+  if (is_one_queue_ && !step.is_owner() && !next_column_.empty()) lu_.queue(0).begin_after(next_column_);
   const Deliveries inverses = inverse_deliveries(layout_, step.iteration);
   if (!inverses.empty()) {
-    wait(factorized);
+    wait_for_first(factorized);
     exchange(step, inverses);
   }
   Events updated = factorized;
   if (step.updates_left()) std::ranges::move(start_left(step, factorized), std::back_inserter(updated));
   if (step.updates_top()) updated.push_back(start_top(step, factorized));  // beside left
-  wait(updated);
   const Deliveries panels = panel_deliveries(layout_, step.iteration);
+  panels_.clear();
+  if (is_one_queue_ && panels.empty()) {
+    panels_ = updated;
+    return;
+  }
+  wait_for_first(updated);
   if (panels.empty()) return;
   wait(
       rest_[step.iteration % 2]);  // these were the last to read the panels that now arrive in the same place
   exchange(step, panels);
 }
 
-void Factorization::update(const Step& step) {
+Factorization::Events Factorization::update(const Step& step, const Step& next) {
   const Update blocks = divide_update(layout_, step.iteration, looks_ahead_);
-  const Events before = rest_[(step.iteration + 1) % 2];
+  Events before = rest_[(step.iteration + 1) % 2];
+  before.insert(before.end(), panels_.begin(), panels_.end());
   const auto share = [&](const Rectangle& rectangle) {
     const auto copies = static_cast<std::size_t>(inner_.count());
     return (items(rectangle) + copies - 1) / copies;
   };
+  Events factorized;
   next_column_ = start_inner(step, blocks.next_column, share(blocks.next_column), before);
+  // Ahead of the many launches of the rest: on a GPU it would get its place behind their work-groups.
+  if (looks_ahead_) factorized = start_lu(next);
   next_row_ = start_inner(step, blocks.next_row, share(blocks.next_row), before);
-  rest_[step.iteration % 2] = start_inner(step, blocks.rest, launch_items_, before);
-  if (!looks_ahead_) wait(rest_[step.iteration % 2]);
+  Events& rest = rest_[step.iteration % 2];
+  rest = start_inner(step, blocks.rest, launch_items_, before);
+  if (looks_ahead_) return factorized;
+  wait(rest);
+  return start_lu(next);
 }
 
 Factorization::Events Factorization::start_lu(const Step& step) {
+  if (step.iteration == layout_.blocks() || !step.is_owner()) return {};
   device::Buffer& part = matrix_[parts_.part_of(step.row())];
-  lu_.set(0, {{"a", part}, {"lower", lower_.device()}, {"upper", upper_.device()}});
+  lu_.set(0, {{"a", part}});
   set_place(lu_, 0, parts_.row_in_part(step.row()), step.column());
-  return {lu_.start("lu", 0, prepare_lu(lu_), next_column_)};
+  return {start_block(lu_, lower_.device(), upper_.device(), next_column_)};
 }
 
 Factorization::Events Factorization::start_left(const Step& step, const Events& before) {
   Events after = next_column_;
   after.insert(after.end(), before.begin(), before.end());
+  if (is_one_queue_) after.clear();
   Events ends;
   for (std::size_t part = 0; part < parts_.count(); ++part) {
     const Range rows = parts_.within(step.below, part);
@@ -269,6 +284,15 @@ void Factorization::set_place(device::Replications& kernels, int copy, std::size
 std::size_t Factorization::panel_start(const Step& step, std::size_t part) const {
   const std::size_t slot = (step.iteration % 2) * slot_elements_;
   return (slot + parts_.before(step.below, part) * layout_.block * layout_.block) / packing_.unit;
+}
+
+void Factorization::wait_for_first(const Events& events) const {
+  // Of an event NVIDIA's driver tells mostly when the inner kernels have ended too.
+  if (is_one_queue_) {
+    lu_.queue(0).finish();
+    return top_.queue(0).finish();
+  }
+  wait(events);
 }
 
 void Factorization::wait(const Events& events) {

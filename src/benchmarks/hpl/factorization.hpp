@@ -24,6 +24,15 @@ struct Packing {
   [[nodiscard]] std::size_t top_elements(std::size_t blocks) const { return blocks * block * block; }
 };
 
+/// The entry points in the order of kernel.toml; base kernels have no `invert`, their lu does its work.
+namespace entry {
+inline constexpr std::size_t kLu = 0;
+inline constexpr std::size_t kLeft = 1;
+inline constexpr std::size_t kTop = 2;
+inline constexpr std::size_t kInner = 3;
+inline constexpr std::size_t kInvert = 4;
+}  // namespace entry
+
 /// The iterations of the factorisation: the order of kernels and messages, the same for all kernels.
 ///
 /// One iteration is a communication phase (lu, left and top, with an exchange after each) and an update phase
@@ -43,11 +52,17 @@ class Factorization : public Execution {
   [[nodiscard]] std::optional<double> exchange_hidden() const override;
 
  protected:
-  Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing);
+  /// `inverses`: the number of the entry point that writes them. `is_one_queue`: left follows lu on its
+  /// queue, and the host waits only for what it sends, as is best on a GPU.
+  Factorization(const runtime::Context& context, const Layout& layout, const Packing& packing,
+                std::size_t inverses, bool is_one_queue = false);
   void poison(device::Buffer& buffer);
 
+  /// Starts the factorisation of a block whose place `lu` has, with all that its other arguments say, and
+  /// what forms the inverses of its factors; returns the event of their end.
+  virtual device::Event start_block(device::Replications& lu, device::Buffer& lower, device::Buffer& upper,
+                                    const device::Events& after) = 0;
   /// Set the arguments that not all kinds of kernel share, and say with how many work-items it is started.
-  virtual device::Geometry prepare_lu(device::Replications& kernel) = 0;
   virtual device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) = 0;
   virtual device::Geometry prepare_top(device::Replications& kernel, std::size_t blocks) = 0;
   /// The parts in which a rectangle of inner blocks is updated; its rows and columns are counted from the
@@ -60,9 +75,14 @@ class Factorization : public Execution {
  private:
   using Events = device::Events;
   static void wait(const Events& events);
+  /// For kernels before the inner ones, without waiting for those.
+  void wait_for_first(const Events& events) const;
 
-  void communicate(const Step& step);
-  void update(const Step& step);
+  /// left, top and the exchanges; `factorized`: the end of lu.
+  void communicate(const Step& step, const Events& factorized);
+  /// Starts the inner kernels, and lu of the next step as soon as it may; returns the end of that.
+  Events update(const Step& step, const Step& next);
+  /// Where this rank has the block, and there is one.
   Events start_lu(const Step& step);
   Events start_left(const Step& step, const Events& before);
   device::Event start_top(const Step& step, const Events& before);
@@ -81,6 +101,7 @@ class Factorization : public Execution {
   Layout layout_;
   Packing packing_;
   bool looks_ahead_;
+  bool is_one_queue_;
   std::size_t launch_items_;
   device::Timeline& timeline_;
   device::Queue queue_;  // of the host's copies
@@ -91,6 +112,7 @@ class Factorization : public Execution {
   std::unique_ptr<transport::Transport> transport_;
   transport::Memory lower_, upper_, left_panel_, top_panel_;
   Events next_column_, next_row_;
+  Events panels_;   // where the host has not waited for them
   Events rest_[2];  // by parity of the iteration
 };
 

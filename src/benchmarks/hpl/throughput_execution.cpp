@@ -19,10 +19,12 @@ bool is_cpu(const runtime::Context& context) {
 /// What both have in common: they go over tiles, and work-items or work-groups over several of these.
 class ThroughputFactorization : public Factorization {
  public:
-  ThroughputFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
-      : Factorization(context, layout, packing),
+  ThroughputFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing,
+                          bool is_one_queue)
+      : Factorization(context, layout, packing, entry::kInvert, is_one_queue),
         block_(layout.block),
-        scratch_(std::move(context.buffers(0, "block").front())) {}
+        invert_(context.replications(1, entry::kInvert)),
+        scratch_(std::move(context.buffers(entry::kLu, "block").front())) {}
 
   void poison() override {
     Factorization::poison();
@@ -41,10 +43,16 @@ class ThroughputFactorization : public Factorization {
   virtual const Tiling& tiling() const = 0;
   [[nodiscard]] std::size_t block() const { return block_; }
 
-  device::Geometry prepare_lu(device::Replications& kernel) override {
-    kernel.set(0, {{"block", scratch_}});
-    return geometry(1);
+  device::Event start_block(device::Replications& lu, device::Buffer& lower, device::Buffer& upper,
+                            const device::Events& after) override {
+    lu.set(0, {{"block", scratch_}});
+    invert_.set(0, {{"block", scratch_}, {"lower", lower}, {"upper", upper}});
+    invert_.follow(lu);
+    lu.start("lu", 0, geometry(1), after);
+    return invert_.start("invert", 0, geometry(inverse_items()));
   }
+  /// Of the kernel that forms the inverses.
+  [[nodiscard]] virtual std::size_t inverse_items() const = 0;
   device::Geometry prepare_top(device::Replications& /*kernel*/, std::size_t blocks) override {
     return geometry(blocks * block_ / tiling().columns);
   }
@@ -77,13 +85,14 @@ class ThroughputFactorization : public Factorization {
   }
 
   std::size_t block_;
+  device::Replications invert_;
   device::Buffer scratch_;
 };
 
 class CpuFactorization : public ThroughputFactorization {
  public:
   CpuFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
-      : ThroughputFactorization(context, layout, packing),
+      : ThroughputFactorization(context, layout, packing, false),
         tiling_{.rows = packing.tile_rows,
                 .columns = context.parameters().count("tile_vectors") * packing.unit,
                 .item_rows = context.parameters().count("row_tiles"),
@@ -91,6 +100,7 @@ class CpuFactorization : public ThroughputFactorization {
 
  protected:
   [[nodiscard]] const Tiling& tiling() const override { return tiling_; }
+  [[nodiscard]] std::size_t inverse_items() const override { return 2; }  // one for each
   device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
     const std::size_t tiles = divide_up(blocks * block(), tiling_.rows);
     kernel.set(0, {{"tiles", tiles}});
@@ -104,7 +114,7 @@ class CpuFactorization : public ThroughputFactorization {
 class GpuFactorization : public ThroughputFactorization {
  public:
   GpuFactorization(const runtime::Context& context, const Layout& layout, const Packing& packing)
-      : ThroughputFactorization(context, layout, packing), tiling_(tiling_of(context)) {}
+      : ThroughputFactorization(context, layout, packing, true), tiling_(tiling_of(context)) {}
 
   static Tiling tiling_of(const runtime::Context& context) {
     const std::size_t side = context.parameters().count("group_side");
@@ -115,6 +125,8 @@ class GpuFactorization : public ThroughputFactorization {
 
  protected:
   [[nodiscard]] const Tiling& tiling() const override { return tiling_; }
+  /// Work-groups share the columns of both, 16 at a time as long as local memory has the room.
+  [[nodiscard]] std::size_t inverse_items() const override { return 2 * divide_up(block(), 16); }
   device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
     const std::size_t tiles = blocks * block() / tiling_.rows;
     kernel.set(0, {{"tiles", tiles}});
