@@ -45,7 +45,7 @@ from fabricmark.measure import (
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import CALIBRATE, predict
-from fabricmark.report import outputs, run_tables
+from fabricmark.report import answer, chosen, outputs, run_tables
 from fabricmark.simulate.command import simulate
 from fabricmark.systems import calibration, choice, option_types
 from fabricmark.systems import command as systems_command
@@ -211,13 +211,14 @@ def run_command(
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
     transport: option_types.Transport = None,
-    output: Annotated[Path, typer.Option(help="Folder for the result files.")] = Path("results"),
+    output: Annotated[Path, typer.Option(help="Folder for the result files.")] = campaign_run.OUTPUT,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
+    full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
         given = (extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id)
-        raise typer.Exit(_run_campaign(name, (*given, transport), output, again))
+        raise typer.Exit(_run_campaign(name, (*given, transport), output, again, full))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
     words = passing.checked(context, name, extra or [])
@@ -230,14 +231,14 @@ def run_command(
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
     todo = [replace(job, launcher=launcher) for job in _jobs(programs, names, places, ranks, mpi, output)]
-    raise typer.Exit(_run_and_show(todo, output, system))
+    raise typer.Exit(_run_and_show(todo, output, system, full))
 
 
-def _run_campaign(name: str, given: Sequence[Any], output: Path, again: bool) -> int:
+def _run_campaign(name: str, given: Sequence[Any], output: Path, again: bool, full: bool) -> int:
     """What is left of a campaign; the exit code. `given`: options that its file has, which none may be."""
     if any(one is not None for one in given):
         raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
-    return campaign_run.main(Path(name), output, again)
+    return campaign_run.main(Path(name), output, again, full)
 
 
 def _words(given: Mapping[str, str | None]) -> list[str]:
@@ -259,7 +260,7 @@ def _jobs(
     return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
 
 
-def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None) -> int:
+def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None, full: bool) -> int:
     """Do all jobs and print what they found, beside published values of the system; the worst exit code."""
     outcome = running.Outcome()
     try:
@@ -269,7 +270,7 @@ def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None) 
         raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
     loaded, errors = run_tables.load_all(outcome.files)
     if loaded:
-        run_tables.show(loaded)
+        outputs.show_runs(loaded, ("report", output), (lambda: run_tables.show(loaded)) if full else None)
         if system is not None:
             published_view.show(loaded, system)
         outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
@@ -331,9 +332,25 @@ def report_command(
         Path | None,
         typer.Option(metavar="CSV", help="Curves at stations, which those of runs are drawn beside."),
     ] = None,
+    full: Annotated[
+        bool, typer.Option("--full", help="All tables, a run each, in place of the answer.")
+    ] = False,
+    benchmark: Annotated[
+        str | None, typer.Option(metavar="NAME", help="Only this benchmark, with its tables.")
+    ] = None,
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--filter", metavar="TEXT", help="Only results with this text: a name, verdict or name=value."
+        ),
+    ] = None,
+    order: Annotated[
+        str, choices.one_of(list(answer.ORDERS), "What comes first.", "--sort")
+    ] = chosen.DEFAULT_ORDER,
 ) -> None:
-    """Show result files beside models and physical limits."""
-    found = outputs.main(places, html, png, svg, csv, markdown, reference)
+    """Show what result files say, beside models and physical limits: an answer first, tables on request."""
+    wanted = chosen.Wanted(full, benchmark, text, order)
+    found = outputs.main(places, html, png, svg, csv, markdown, reference, wanted)
     for error in found.errors:
         fail(error)
     raise typer.Exit(BAD_USE if found.errors else run_tables.exit_code(found.results))

@@ -8,7 +8,7 @@ from campaign_support import TWELVE, files, started, write
 
 
 def test_order_words_and_summary(place):
-    done = place.run("run", str(write(place)))
+    done = place.run("run", str(write(place)), "--full")
     assert done.returncode == 0, done.stderr
     assert started(place) == [(width, size) for width in (1, 2, 4) for size in (16, 32, 64, 128)]
     words = place.started()[0]["words"]
@@ -26,7 +26,7 @@ def test_order_words_and_summary(place):
 
 
 def test_the_table_has_the_swept_values_in_their_order(place):
-    done = place.run("run", str(write(place)))
+    done = place.run("run", str(write(place)), "--full")
     lines = [re.split(" {2,}", line.strip()) for line in done.stdout.splitlines()]
     head = next(line for line in lines if "operation" in line)
     names = [name for name in ("vector width", "buffer size") if name in head]
@@ -39,7 +39,7 @@ def test_the_table_has_the_swept_values_in_their_order(place):
 def test_nothing_is_run_twice_unless_again(place):
     file = str(write(place))
     place.run("run", file)
-    done = place.run("run", file)
+    done = place.run("run", file, "--full")
     assert done.returncode == 0
     assert len(place.started()) == 12
     assert done.stdout.splitlines()[-1] == "12 points: 0 run, 12 already there, 0 failed"

@@ -51,7 +51,7 @@ def test_a_lock_does_not_reach_a_file_through_a_hard_link(tmp_path):
 def test_a_pipe_among_the_results_is_named_and_the_others_are_shown(place, one_error_line):
     place.write("a.json", samples.result())
     os.mkfifo(place.results / "x.json")
-    done = place.run("report", "results")
+    done = place.run("report", "results", "--full")
     assert "x.json: cannot be read: not a regular file" in one_error_line(done, 2)
     assert "triad" in done.stdout
 

@@ -320,5 +320,5 @@ def test_runs_over_two_libraries_are_never_mixed(cables, tmp_path):
     loaded = [results.load(file) for file in (tmp_path / "results").rglob("*.json")]
     assert len(groups.make(loaded)) == len(loaded) == 2
     assert len({metrics.conditions(one)["transport-library"] for one in loaded}) == 2
-    shown = fabricmark(tmp_path, "report", "results", folders="").stdout
+    shown = fabricmark(tmp_path, "report", "results", "--full", folders="").stdout
     assert all(one.document["run"]["transport_library"]["digest"] in shown for one in loaded), shown

@@ -113,6 +113,6 @@ def test_run_and_report_take_no_device_for_it(with_programs):
         == 0
     )
     page = with_programs.folder / "page.html"
-    reported = with_programs.run("report", "results", "--html", page)
+    reported = with_programs.run("report", "results", "--full", "--html", page)
     assert (reported.returncode, reported.stderr) == (0, "") and page.exists()
     assert reported.stdout.count("b_eff, dataflow kernel") == 2

@@ -64,7 +64,7 @@ def test_every_reader_takes_the_file(modelled, place):
     done = modelled.valid("--repetitions", "3")
     for name in ("a", "b"):
         place.write(f"{name}.json", done.document)
-    report = place.run("report", "results/a.json")
+    report = place.run("report", "results/a.json", "--full")
     assert report.returncode == 0 and "modelled: computed." in report.stdout
     compared = place.run("compare", "--base", "results/a.json", "--new", "results/b.json")
     assert compared.returncode == 0 and compared.stdout.count("modelled") == 2, compared.stdout

@@ -192,7 +192,7 @@ def test_numbers(value, shown):
 
 def test_svg(place):
     place.write("one.json", samples.result())
-    done = place.run("report", "results", "--svg", "picture.svg")
+    done = place.run("report", "results", "--full", "--svg", "picture.svg")
     assert done.returncode == 0, done.stderr
     picture = (place.folder / "picture.svg").read_text()
     assert picture.startswith("<svg") and "url(" not in picture.replace("url(#", "")
@@ -210,7 +210,7 @@ def test_a_damaged_file_does_not_hide_the_others(place, one_error_line):
     place.write("a.json", samples.result())
     place.write("b.json", "")
     place.write("c.json", samples.result(ranks=2))
-    done = place.run("report", "results")
+    done = place.run("report", "results", "--full")
     line = one_error_line(done, 2)
     assert "results/b.json: not valid JSON: the file is empty; run the benchmark again" in line
     assert "1 rank" in done.stdout and "2 ranks" in done.stdout
@@ -233,12 +233,12 @@ def test_a_folder_of_folders_stands_for_the_newest(place):
         file = place.write(f"{name}/one.json", samples.result(ranks=ranks))
         os.utime(file, (1e9 - age, 1e9 - age))
     (place.results / "empty").mkdir()
-    done = place.run("report", "results")
+    done = place.run("report", "results", "--full")
     assert done.returncode == 0, done.stderr
     assert done.stderr == "no results directly in results; this is its newest folder: results/suite\n"
     assert "2 ranks" in done.stdout and "4 ranks" not in done.stdout
     place.write("own.json", samples.result())
-    done = place.run("report", "results")
+    done = place.run("report", "results", "--full")
     assert done.stderr == "" and "1 rank" in done.stdout and "2 ranks" not in done.stdout
 
 
@@ -251,7 +251,7 @@ def test_unfinished_files_are_not_read(place):
 def test_many_files(place):
     for number in range(30):
         place.write(f"{number:02}.json", samples.result(operations=("triad",)))
-    done = place.run("report", "results", "results/00.json")
+    done = place.run("report", "results", "results/00.json", "--full")
     assert done.returncode == 0
     assert done.stdout.count("triad") == 30  # a file that is named twice is shown once
 
@@ -260,7 +260,7 @@ def test_a_reader_that_goes_away(place):
     for number in range(100):  # more than a pipe holds
         place.write(f"{number:02}.json", samples.result())
     process = subprocess.Popen(
-        place.command("report", "results"), env=place.environment, cwd=place.folder,
+        place.command("report", "results", "--full"), env=place.environment, cwd=place.folder,
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
     process.stdout.readline()

@@ -149,7 +149,7 @@ class TestReal:
         assert all(one["summary"] for one in programs)
 
     def test_the_short_set_fills_the_table_and_the_report(self, with_programs):
-        done = with_programs.run("run", "micro", "--", "-m", "64:256", "-i", "2", "-x", "1")
+        done = with_programs.run("run", "micro", "--full", "--", "-m", "64:256", "-i", "2", "-x", "1")
         assert done.returncode == 0, done.stderr
         files = list(with_programs.results.glob("*.json"))
         devices = {file.name.rsplit("-system-", 1)[1] for file in files}

@@ -40,7 +40,7 @@ def measured(machine, *words, **variables):
 def modelled(machine, operation="triad", document=None):
     """The report's prediction of a run, in words: the value, or - ."""
     machine.write("one.json", document or samples.result())
-    shown = machine.run("report", "results")
+    shown = machine.run("report", "results", "--full")
     lines = [re.split(" {2,}", line.strip()) for line in shown.stdout.splitlines()]
     row = next(line for line in lines if line[0] == operation)
     headings = next(line for line in lines if line[0] == "operation")
@@ -78,7 +78,7 @@ def test_the_file_is_a_system(machine):
     assert machine.run("systems", "check", file).returncode == 0
     assert base.error_bars["bandwidth"].shares[0] > 0 and "bandwidth_over_link" in base.error_bars
     machine.write("one.json", samples.result())
-    assert " ± " in machine.run("report", "results").stdout
+    assert " ± " in machine.run("report", "results", "--full").stdout
 
 
 def test_the_runs_are_at_other_sizes_than_the_defaults(machine):
@@ -225,9 +225,9 @@ def test_quick_measures_what_runs_by_default(machine):
     )
     assert systems.load(file).bitstreams
     machine.write("one.json", samples.result())
-    assert "no kernel like this" not in machine.run("report", "results").stdout
+    assert "no kernel like this" not in machine.run("report", "results", "--full").stdout
     machine.write("one.json", samples.result(variant="throughput"))
-    assert "no kernel like this was measured here" in machine.run("report", "results").stdout
+    assert "no kernel like this was measured here" in machine.run("report", "results", "--full").stdout
     value, _ = modelled(machine, document=samples.result(variant="throughput"))
     assert value == "-" and modelled(machine)[0] != "-", "a limit is no prediction"
 

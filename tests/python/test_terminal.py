@@ -58,7 +58,7 @@ def test_a_report_shows_every_name_and_number(place, width):
     documents[0]["environment"]["device"] = LONG
     for number, document in enumerate(documents):
         place.write(f"{number}.json", document)
-    done = place.run("report", "results", COLUMNS=str(width))
+    done = place.run("report", "results", "--full", COLUMNS=str(width))
     assert done.returncode == 0, done.stderr
     check_whole(done.stdout, [results.load(file) for file in sorted(place.results.iterdir())], width)
 
@@ -75,7 +75,7 @@ def test_real_results_on_three_terminals(with_programs):
         assert done.returncode == 0, done.stderr
     loaded = [results.load(file) for file in sorted(with_programs.results.glob("*.json"))]
     for width in WIDTHS:
-        done = with_programs.run("report", "results", COLUMNS=str(width))
+        done = with_programs.run("report", "results", "--full", COLUMNS=str(width))
         check_whole(done.stdout, loaded, width)
 
 
@@ -105,9 +105,9 @@ def on_a_terminal(place, width, *words):
 
 def test_a_terminal_of_80_columns(place):
     place.write("one.json", samples.b_eff())
-    text = on_a_terminal(place, 80, "report", "results")
+    text = on_a_terminal(place, 80, "report", "results", "--full")
     check_whole(text, [results.load(place.results / "one.json")], 80)
-    assert text == on_a_terminal(place, 80, "report", "results/one.json")
+    assert text == on_a_terminal(place, 80, "report", "results/one.json", "--full")
 
 
 @pytest.mark.parametrize("width", WIDTHS)

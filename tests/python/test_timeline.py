@@ -92,7 +92,7 @@ def test_result_files_may_hold_one(place):
     assert plot.title == "stream: modelled timeline, base kernel, sample-cpu"
     assert waits.plots(groups.make([results.load(place.write("plain.json", samples.result()))])) == []
     place.write("beside.timeline.json", document(series()))  # a folder of results may hold others
-    done = place.run("report", "results", "--html", "report.html")
+    done = place.run("report", "results", "--full", "--html", "report.html")
     assert done.returncode == 0, done.stderr
     assert (
         "run.json, modelled timeline: Longest waits: consume of device 0 waits for a word of rows"

@@ -23,9 +23,10 @@ def completed(names: Names) -> Callable[[str], list[str]]:
     return complete
 
 
-def one_of(names: Sequence[str], meaning: str) -> Any:
-    """An option with a fixed set of values."""
-    return typer.Option(metavar=f"[{'|'.join(names)}]", autocompletion=completed(lambda: names), help=meaning)
+def one_of(names: Sequence[str], meaning: str, *flags: str) -> Any:
+    """An option with a fixed set of values; `flags`: its own, where they are not those of its parameter."""
+    metavar = f"[{'|'.join(names)}]"
+    return typer.Option(*flags, metavar=metavar, autocompletion=completed(lambda: names), help=meaning)
 
 
 def document(flag: str, meaning: str) -> Any:

@@ -79,7 +79,7 @@ def console() -> Console:
 def say(out: Console, text: Cell, style: str = "") -> None:
     """Prose, broken between words only."""
     plain = text if isinstance(text, Text) else Text(printable(text), style=style)
-    for line in _wrapped(plain, out.width):
+    for line in wrapped(plain, out.width):
         out.print(line, soft_wrap=True)
 
 
@@ -190,13 +190,13 @@ class _Layout:
             widths[place] = self.least[place] + more
             room -= more
             column = self.columns[place]
-            heading = Text("\n").join(_wrapped(Text(column.heading), widths[place]))
+            heading = Text("\n").join(wrapped(Text(column.heading), widths[place]))
             drawn.add_column(
                 heading, justify="right" if column.right else "left", no_wrap=True,
                 min_width=widths[place], vertical="top",
             )  # fmt: skip
         for row in self.rows:
-            drawn.add_row(*(Text("\n").join(_wrapped(row[place], widths[place])) for place in part))
+            drawn.add_row(*(Text("\n").join(wrapped(row[place], widths[place])) for place in part))
         return drawn
 
     def _blocks(self, out: Console) -> None:
@@ -211,7 +211,7 @@ class _Layout:
                 out.print(Text(INDENT) + line, soft_wrap=True)
             for pair, place in zip(pairs, told, strict=True):
                 if self.columns[place].prose:
-                    for line in _wrapped(pair, out.width - len(INDENT)):
+                    for line in wrapped(pair, out.width - len(INDENT)):
                         out.print(Text(INDENT) + line, soft_wrap=True)
 
 
@@ -224,7 +224,7 @@ def _pair(column: Column, cell: Text) -> Text:
     return Text(f"{column.heading}: ", style="dim") + cell
 
 
-def _wrapped(text: Text, width: int) -> list[Text]:
+def wrapped(text: Text, width: int) -> list[Text]:
     """Lines that are broken between words; a longer word keeps its line whole."""
     if text.cell_len <= width:
         return [_plain(text)]

@@ -13,8 +13,10 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.measure import campaign, campaign_table, launch, lock, running, stopping
 from fabricmark.measure.campaign import Campaign, Point
-from fabricmark.report import run_tables
+from fabricmark.report import outputs, run_tables
 from fabricmark.results import Result
+
+OUTPUT = Path("results")  # of `fabricmark run`, where nothing says another folder
 
 
 @dataclass
@@ -45,8 +47,9 @@ def is_campaign(name: str) -> bool:
     return name != "all" and os.path.isfile(name) and name not in kernels.benchmark_names()
 
 
-def main(file: Path, output: Path, again: bool) -> int:
-    """`fabricmark run FILE.toml`: run what is left, show the report and the summary; the worst exit code.
+def main(file: Path, output: Path, again: bool, full: bool) -> int:
+    """`fabricmark run FILE.toml`: run what is left, show the answer, where it is `full` the tables, and the
+    summary; the worst exit code.
 
     Raises FabricmarkError: 2 for a bad file, 3 where nothing can run, 128 + its number after a signal.
     """
@@ -62,7 +65,9 @@ def main(file: Path, output: Path, again: bool) -> int:
         raise FabricmarkError(f"interrupted, {progress.summary()}", remedy, code) from None
     shown, errors = run_tables.load_all(progress.files)
     if shown:
-        campaign_table.show(loaded, shown)
+        of_place = ("--output", output) if output != OUTPUT else ()
+        tables = (lambda: campaign_table.show(loaded, shown)) if full else None
+        outputs.show_runs(shown, ("run", file, *of_place), tables)
     for error in errors:
         print(f"fabricmark: error: {error}", file=sys.stderr)
     print(progress.summary(), flush=True)

@@ -25,6 +25,12 @@ class Headline:
     metric: Metric
     verdict: str
 
+    @staticmethod
+    def of_group(group: Group, metric: Metric) -> "Headline":
+        """Of one group of runs alone."""
+        device = group.runs[0].device["name"]
+        return Headline(group.benchmark, device, metric.row.kind, group, 1, metric, group.verdict())
+
 
 def metrics_of(group: Group) -> list[Metric]:
     """A group's headline metric, one of each kind of time."""
@@ -66,9 +72,13 @@ def make(groups: Sequence[Group]) -> list[Headline]:
 
 def run_text(entry: Headline) -> str:
     """`2 ranks (best of 3)`: what beside the device tells the run from others."""
-    told = [field_text(*item) for item in entry.group.coordinates.items() if item[0] != "device"]
-    told = told or [field_text("kernel", entry.group.fields["kernel"])]
-    return ", ".join(told) + (f" (best of {entry.groups})" if entry.groups > 1 else "")
+    return told(entry.group) + (f" (best of {entry.groups})" if entry.groups > 1 else "")
+
+
+def told(group: Group) -> str:
+    """`2 ranks`: what beside the device tells a group from others."""
+    known = [field_text(*item) for item in group.coordinates.items() if item[0] != "device"]
+    return ", ".join(known or [field_text("kernel", group.fields["kernel"])])
 
 
 def reason(entry: Headline) -> str | None:

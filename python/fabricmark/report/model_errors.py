@@ -88,6 +88,19 @@ def halves(entry: Measurement) -> float | None:
     return max(first, last) / min(first, last) - 1 if min(first, last) > 0 else None
 
 
+def own_spread(of_runs: Sequence[Measurement]) -> float:
+    """What a metric differs by itself: the bests of its runs, of a single one those of the halves."""
+    bests = [entry.best for entry in of_runs]
+    if len(bests) > 1 and min(bests) > 0:
+        return max(bests) / min(bests) - 1
+    return halves(of_runs[0]) or 0.0
+
+
+def allowed(spread: float) -> float:
+    """The error that is no fault of a model, of a row that differs by `spread` itself."""
+    return max(BAR, SPREADS * spread)
+
+
 def compared(result: Result, rows: Iterable[tuple[Measurement, "Row"]]) -> list[Compared]:
     """The measured rows of a run; none of one whose check failed."""
     if result.verdict() == INVALID:
@@ -120,9 +133,7 @@ def errors(rows: Sequence[Compared]) -> Errors:
         if len(found) > 1 and min(found) > 0
     }
     predicted = [(row, row.error) for row in rows if row.error is not None]
-    known = sorted(
-        (error, max(BAR, SPREADS * spread.get(row.about, row.halves or 0.0))) for row, error in predicted
-    )
+    known = sorted((error, allowed(spread.get(row.about, row.halves or 0.0))) for row, error in predicted)
     return Errors(
         [error for error, _ in known], [most for _, most in known], sorted(spread.values()),
         len(rows) - len(known), [row.held for row, _ in predicted if row.held is not None],

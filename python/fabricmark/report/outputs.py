@@ -1,14 +1,28 @@
 """`fabricmark report`: what is printed and which files are written."""
 
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from fabricmark.base import paths
+from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
-from fabricmark.report import fields, groups, inputs, page, pictures, rows, run_tables, waits
-from fabricmark.results import timeline
+from fabricmark.report import (
+    answer,
+    answer_view,
+    chosen,
+    fields,
+    groups,
+    inputs,
+    next_steps,
+    page,
+    pictures,
+    rows,
+    run_tables,
+    waits,
+)
+from fabricmark.report.groups import Group
+from fabricmark.results import Result, timeline
 
 MOST_LINES = 12  # of modelled timelines
 
@@ -29,24 +43,56 @@ def without_collector() -> Iterator[None]:
 def main(
     places: Sequence[Path], html: Path | None, png: Path | None, svg: Path | None,
     csv: Path | None = None, markdown: Path | None = None, reference: Path | None = None,
+    wanted: chosen.Wanted = chosen.ALL,
 ) -> inputs.Inputs:  # fmt: skip
     """Print the report of all files and write what is asked for. Raises FabricmarkError (2 or 3)."""
     texts = {csv: rows.as_csv, markdown: rows.as_markdown}
     texts = {file: as_text for file, as_text in texts.items() if file is not None}
     if csv is not None and csv == markdown:
         raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
-    found = inputs.read(inputs.find(places))
+    found = chosen.of(inputs.read(inputs.find(places)), wanted)
+    grouped = groups.make(found.results)
+    said = answer.make(grouped, len(found.errors), wanted.order) if found.results else None
+    if wanted.order != chosen.DEFAULT_ORDER:
+        found.results = [run for group in answer.groups_in_order(grouped, wanted.order) for run in group.runs]
     if found.results:
-        run_tables.show(found.results)
+        if wanted.has_tables:
+            run_tables.show(found.results)
         for file, as_text in texts.items():
             paths.write_atomically(file, as_text(found.results))
         if svg is not None:
             run_tables.save_svg(found.results, svg)
-    for line in waiting(found):
+    for line in waiting(found) if wanted.has_tables or said is None else ():
         print(printable(line))
+    out = terminal.console()
+    if said is not None and not wanted.has_tables:
+        answer_view.show(said, out, [_more("report", *places)], (html is not None) + (png is not None))
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
-        write(found, html, png, reference)
+        write(found, grouped, html, png, reference)
+    if said is not None:
+        out.print(answer_view.closing(said, out))
     return found
+
+
+def _more(*words: object) -> str:
+    """How to get what the answer leaves out: a command as it was given, with one word more."""
+    return f"all tables: {next_steps.line([*map(str, words), '--full'])}"
+
+
+def show_runs(loaded: Sequence[Result], again: Sequence[object], tables: Callable[[], None] | None) -> None:
+    """What runs found that have ended: of several the answer, of one its table; or what `tables` prints.
+
+    `again`: words of the command that shows them once more.
+    """
+    said = answer.make(groups.make(loaded), 0)
+    out = terminal.console()
+    if tables is not None:
+        tables()
+    elif len(loaded) == 1:
+        run_tables.show(loaded)
+    else:
+        answer_view.show(said, out, [_more(*again)], 0)
+    out.print(answer_view.closing(said, out))
 
 
 def waiting(found: inputs.Inputs) -> list[str]:
@@ -63,9 +109,11 @@ def waiting(found: inputs.Inputs) -> list[str]:
     return [*lines[:MOST_LINES], f"and {len(lines) - MOST_LINES} more modelled timelines"]
 
 
-def write(found: inputs.Inputs, html: Path | None, png: Path | None, reference: Path | None = None) -> None:
+def write(
+    found: inputs.Inputs, grouped: Sequence[Group], html: Path | None, png: Path | None,
+    reference: Path | None = None,
+) -> None:  # fmt: skip
     """The page and the pictures of everything that was read."""
-    grouped = groups.make(found.results)
     plots = page.all_plots(grouped, found.scalings, found.timelines, reference)
     names = dict.fromkeys(group.benchmark for group in grouped)
     pictured = {name: fields.draw([group for group in grouped if group.benchmark == name]) for name in names}
