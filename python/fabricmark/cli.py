@@ -269,8 +269,10 @@ def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None, 
         kept = f"{len(outcome.files)} finished results are in {output}"
         raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
     loaded, errors = run_tables.load_all(outcome.files)
+    tables = (lambda: run_tables.show(loaded)) if full else None
+    if loaded or outcome.failures:
+        outputs.show_runs(loaded, outcome.failures, ("report", output), tables)
     if loaded:
-        outputs.show_runs(loaded, ("report", output), (lambda: run_tables.show(loaded)) if full else None)
         if system is not None:
             published_view.show(loaded, system)
         outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
@@ -353,7 +355,8 @@ def report_command(
     found = outputs.main(places, html, png, svg, csv, markdown, reference, wanted)
     for error in found.errors:
         fail(error)
-    raise typer.Exit(BAD_USE if found.errors else run_tables.exit_code(found.results))
+    failed = max((failure.exit_code for failure in found.failures), default=0)
+    raise typer.Exit(BAD_USE if found.errors else max(failed, run_tables.exit_code(found.results)))
 
 
 @app.command("calibrate")

@@ -8,10 +8,12 @@ import socket
 
 import pytest
 import samples
+from campaign_support import write
 from fabricmark.base import paths
 from fabricmark.report import answer, answer_view, groups
 from fabricmark.report.answer import KINDS, LIMIT, MODEL, NOISE, UNKNOWN, WRONG
 from fabricmark.report.inputs import find, read
+from fabricmark.results import failures
 from rich.console import Console
 
 MAKERS = (samples.b_eff, samples.fft, samples.gemm, samples.host_transfer, samples.random_access)
@@ -45,7 +47,7 @@ def many(place):
 
 def made(place, order="importance"):
     found = read(find([place.results]))
-    return answer.make(groups.make(found.results), len(found.errors), order)
+    return answer.make(groups.make(found.results), found.failures, len(found.errors), order)
 
 
 def shown(place, *words, **variables):
@@ -61,14 +63,19 @@ def commands(lines):
 
 def test_twenty_five_lines_of_eighty_columns_whatever_there_is(calibrated):
     many(calibrated)
-    calibrated.write("wrong.json", samples.result(status="failed"))
+    wrong = samples.result(status="failed")
+    wrong["verdicts"][0]["name"] = "a check with a name of many words " * 9
+    for number in range(4):
+        wrong = json.loads(json.dumps(wrong))
+        wrong["parameters"]["size"] = number
+        calibrated.write(f"wrong{number}.json", wrong)
     done, lines = shown(calibrated, "--html", "page.html")
     assert done.returncode == 1
     assert len(lines) <= answer_view.MOST_LINES, done.stdout
     names = ["a long name"]  # no name is cut
     assert all(len(line) <= 80 or any(name in line for name in names) for line in lines), done.stdout
-    assert lines[0].startswith("FAILED: 1 INVALID of 37 results")
-    assert re.fullmatch(r"=+ 36 valid, 1 invalid, 0 failed, 0 skipped in 44\.4 s =+", lines[-1])
+    assert lines[0].startswith("FAILED: 4 INVALID of 40 results")
+    assert re.fullmatch(r"=+ 36 valid, 4 invalid, 0 failed, 0 skipped in 48\.0 s =+", lines[-1])
     assert "page: page.html" in lines and any(line.endswith("results --full") for line in lines)
 
 
@@ -282,6 +289,50 @@ def test_several_runs_end_with_the_answer_and_one_with_its_table(place):
     assert "triad" in place.run("run", "stream", "--full", **both).stdout
     done = place.run("run", "stream")
     assert "triad" in done.stdout and "1 valid, 0 invalid" in done.stdout.splitlines()[-1]
+
+
+def test_runs_without_a_result_are_counted_until_they_have_one(place, one_error_line):
+    (place.root / "kernels" / "another").mkdir()
+    (place.root / "kernels" / "another" / "kernel.toml").write_text(samples.KERNEL_TOML)
+    done = place.run("run", "all")  # `another` is not built
+    assert done.returncode == 3
+    assert done.stdout.splitlines()[0].startswith("FAILED: 1 failed of 2 results")
+    done, lines = shown(place)
+    assert done.returncode == 3 and "1 valid, 0 invalid, 1 failed" in lines[-1]
+    assert "another on sample-cpu, 1 rank: failed with exit code 3, the program" in done.stdout
+    device = ["--runtime", "system", "--platform", "0", "--device", "0"]
+    assert commands(lines)[0] == ["fabricmark", "run", "another", *device]
+    (file,) = place.results.glob(f"*{failures.ENDING}")
+    assert json.loads(file.read_text())["schema"] == failures.SCHEMA
+    # What ran later, under the same name but for its time, makes up for it.
+    later = re.sub(r"\d{8}T\d+Z", "20991231T000000Z", file.name).replace(failures.ENDING, ".json")
+    place.write(later, named(samples.result(), "another"))
+    assert shown(place)[0].returncode == 0
+    (place.results / later).unlink()
+    (place.results / file.name).write_text("{}")
+    line = one_error_line(place.run("report", file), 2)
+    assert "not a fabricmark-result file" in line
+    for result in place.results.glob("stream*.json"):
+        result.unlink()
+    file.write_text(
+        json.dumps(failures.document(failures.Failure(file, "a", "a, 1 rank", "why", 3, ["list"])))
+    )
+    done, lines = shown(place)
+    assert done.returncode == 3 and lines[0].startswith("FAILED: 1 failed of 1 result")
+    assert place.run("report", "results", "--html", "page.html").returncode == 3
+
+
+def test_points_of_a_campaign_without_a_result_are_counted(place):
+    file = write(place)
+    codes = {"--vector-width=2": 3}
+    done = place.run("run", str(file), FAKE_EXIT_FOR=json.dumps(codes))
+    lines = done.stdout.splitlines()
+    assert (
+        lines[0].startswith("FAILED: 4 failed of 12 results") and "8 valid, 0 invalid, 4 failed" in lines[-2]
+    )
+    assert commands(lines)[0] == ["fabricmark", "run", str(file)]
+    done = place.run("run", str(file))
+    assert done.stdout.splitlines()[0].startswith("PASSED: all 12 results are valid")
 
 
 def test_how_the_command_was_called_is_how_it_is_printed(place, monkeypatch, tmp_path):

@@ -177,7 +177,7 @@ def test_exit_codes_of_the_program_are_handed_on(place, code):
 def test_the_worst_exit_code_counts_and_the_rest_still_runs(place):
     (place.root / "kernels" / "another").mkdir()
     (place.root / "kernels" / "another" / "kernel.toml").write_text(samples.KERNEL_TOML)
-    done = place.run("run", "all")  # `another` comes first and is not built
+    done = place.run("run", "all", "--full")  # `another` comes first and is not built
     assert done.returncode == 3
     assert len(place.started()) == 1
     assert "triad" in done.stdout

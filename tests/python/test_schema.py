@@ -12,7 +12,15 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-NAMES = ("result-2", "timeline-1", "calibration-3", "compare-1", "exported-system-1", "launcher-1")
+NAMES = (
+    "result-2",
+    "timeline-1",
+    "calibration-3",
+    "compare-1",
+    "exported-system-1",
+    "launcher-1",
+    "failure-1",
+)
 FUZZ = settings(max_examples=150)
 
 

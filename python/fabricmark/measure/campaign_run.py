@@ -4,6 +4,7 @@ import os
 import socket
 import sys
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,21 +16,27 @@ from fabricmark.measure import campaign, campaign_table, launch, lock, running, 
 from fabricmark.measure.campaign import Campaign, Point
 from fabricmark.report import outputs, run_tables
 from fabricmark.results import Result
+from fabricmark.results.failures import Failure
 
 OUTPUT = Path("results")  # of `fabricmark run`, where nothing says another folder
 
 
 @dataclass
 class Progress:
-    """What became of the points so far; `exit_code` is the worst, of results that were there too."""
+    """What became of the points so far; `exit_code` is the worst, of results that were there too.
+
+    `again`: words of the command that goes on with what has no result.
+    """
 
     points: int
+    again: Sequence[str] = ()
     run: int = 0
     there: int = 0
     failed: int = 0
     invalid_there: int = 0
     exit_code: int = 0
     files: list[Path] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
 
     def summary(self) -> str:
         """`12 points: 6 run, 6 already there, 0 failed`; each point counts once."""
@@ -54,7 +61,8 @@ def main(file: Path, output: Path, again: bool, full: bool) -> int:
     Raises FabricmarkError: 2 for a bad file, 3 where nothing can run, 128 + its number after a signal.
     """
     loaded = campaign.load(file)
-    progress = Progress(len(loaded.points))
+    words = ["run", str(file), *(["--output", str(output)] if output != OUTPUT else [])]
+    progress = Progress(len(loaded.points), words)
     folder = output / loaded.name
     try:
         with stopping.on_signals():
@@ -65,9 +73,8 @@ def main(file: Path, output: Path, again: bool, full: bool) -> int:
         raise FabricmarkError(f"interrupted, {progress.summary()}", remedy, code) from None
     shown, errors = run_tables.load_all(progress.files)
     if shown:
-        of_place = ("--output", output) if output != OUTPUT else ()
         tables = (lambda: campaign_table.show(loaded, shown)) if full else None
-        outputs.show_runs(shown, ("run", file, *of_place), tables)
+        outputs.show_runs(shown, progress.failures, progress.again, tables)
     for error in errors:
         print(f"fabricmark: error: {error}", file=sys.stderr)
     print(progress.summary(), flush=True)
@@ -131,6 +138,7 @@ def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Pr
     for old in folder.glob(f".{point.file_name}*"):
         old.unlink(missing_ok=True)
     started = time.monotonic()
+    cause = "see its own line above"
     try:
         job = point.job(runtime, folder)
         code, _ = launch.start(job, unfinished, quiet=True, keep_open=(held,))
@@ -138,16 +146,17 @@ def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Pr
         if result is not None:
             code = max(code, result.document["run"]["exit_code"])
         elif code <= 1:
-            cause = f"fm_{point.benchmark} ended with {code} but wrote no whole result"
-            raise FabricmarkError(cause, "build again with `make build`", ENVIRONMENT)
+            lost = f"fm_{point.benchmark} ended with {code} but wrote no whole result"
+            raise FabricmarkError(lost, "build again with `make build`", ENVIRONMENT)
     except FabricmarkError as error:
         print(f"fabricmark: error: {error}", file=sys.stderr)
-        code = error.exit_code
+        cause, code = str(error), error.exit_code
     progress.exit_code = max(progress.exit_code, code)
     seconds = time.monotonic() - started
     if code > 1:
         progress.failed += 1
         unfinished.unlink(missing_ok=True)
+        progress.failures.append(Failure(final, point.benchmark, point.label(), cause, code, progress.again))
         return f"failed (exit code {code}), {seconds:.1f} s"
     paths.write_atomically(final, paths.content(unfinished))
     unfinished.unlink()

@@ -1,9 +1,11 @@
 """`fabricmark run`: which jobs there are to do, and doing them one after the other."""
 
+import json
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -13,7 +15,8 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known, pr
 from fabricmark.base.progress import Steps
 from fabricmark.measure import calibrate, launch, launchers, refine
 from fabricmark.measure.launch import Job
-from fabricmark.results import SYSTEM_ENDING
+from fabricmark.results import SYSTEM_ENDING, failures
+from fabricmark.results.failures import Failure
 from fabricmark.systems import calibration, choice, export
 
 NO_DEVICE = (
@@ -29,10 +32,12 @@ INFORMATIVE = ("--help", "--version", "--list-devices")  # the program answers a
 
 @dataclass
 class Outcome:
-    """What became of a series of jobs: the worst exit code and the result files, in order."""
+    """What became of a series of jobs: the worst exit code, the result files in order, and of several jobs
+    those that left none."""
 
     exit_code: int = 0
     files: list[Path] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
 
 
 def chosen_runtimes(wanted: str | None) -> list[str]:
@@ -193,27 +198,55 @@ def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
     with Steps(len(todo), shared=True) as steps:
         for job in todo:
             steps.begin(_label(job), announced=True)
+            cause, code = "see its own line above", 0
             try:
-                _run_one(job, outcome)
+                code = _run_one(job, outcome)
             except FabricmarkError as error:
                 steps.say(f"fabricmark: error: {error}")
-                outcome.exit_code = max(outcome.exit_code, error.exit_code)
+                cause, code = str(error), error.exit_code
+            outcome.exit_code = max(outcome.exit_code, code)
+            if code > 1 and len(todo) > 1:  # of a single one the caller sees it
+                outcome.failures.append(_noted(job, cause, code))
             steps.end()
 
 
-def _run_one(job: Job, outcome: Outcome) -> None:
-    """Run a job and note its exit code and file. Raises FabricmarkError (3) where there is no result."""
+def _noted(job: Job, cause: str, code: int) -> Failure:
+    """A run that left no result, written down beside the others' for a later report."""
+    place = failures.place_of(job.result_path(datetime.now(UTC)))
+    failure = Failure(place, job.benchmark, _label(job), cause, code, _words(job))
+    paths.write_atomically(place, json.dumps(failures.document(failure), indent=1) + "\n")
+    return failure
+
+
+def _words(job: Job) -> list[str]:
+    """The same run as a command of its own."""
+    words = ["run", job.benchmark]
+    if job.device is not None:
+        device = (job.device["platform_index"], job.device["device_index"])
+        words += ["--runtime", job.runtime, "--platform", str(device[0]), "--device", str(device[1])]
+    if job.mpi is not None or job.ranks != job.usual_ranks:
+        words += ["--mpi", str(job.mpi)] if job.mpi is not None else ["--ranks", str(job.ranks)]
+    return [*words, *(["--", *job.extra] if job.extra else [])]
+
+
+def _run_one(job: Job, outcome: Outcome) -> int:
+    """Run a job and note its file; its exit code, that of one with a result at most 1.
+
+    Raises FabricmarkError (3) where there is no result.
+    """
     paths.program(job.benchmark)  # a missing one is named before a device is measured for it
     calibrate_if_new(job)
     code, file = launch.start(job)
-    outcome.exit_code = max(outcome.exit_code, code)
     if file.is_file():
+        outcome.exit_code = max(outcome.exit_code, code)
         outcome.files.append(file)
         refine.after(job, file)
-    elif code == 0 and not any(word in INFORMATIVE for word in job.extra):
+        return min(code, 1)
+    if code == 0 and not any(word in INFORMATIVE for word in job.extra):
         by = launchers.require(os.environ, job.launcher) if job.mpi is not None else None
         started_by, remedy = (by.program_name, by.launcher.if_singletons) if by is not None else ("", "")
         raise ended.without_result(f"fm_{job.benchmark}", file, started_by, remedy)
+    return code
 
 
 def _label(job: Job) -> str:

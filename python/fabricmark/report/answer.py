@@ -19,6 +19,7 @@ from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline
 from fabricmark.report.next_steps import Words
 from fabricmark.results import Result
+from fabricmark.results.failures import Failure
 from fabricmark.results.judgement import INVALID
 
 MOST_WORRIES = 3
@@ -216,20 +217,26 @@ def doublings(factor: float) -> float:
     return abs(math.log2(factor)) if factor > 0 else math.inf
 
 
-def counts(groups: Sequence[Group], unreadable: int) -> Counts:
-    """Of all runs, and of files that cannot be read."""
+def counts(groups: Sequence[Group], lost: int) -> Counts:
+    """Of all runs; `lost`: those that left nothing, and files that cannot be read."""
     runs = [run for group in groups for run in group.runs]
     found = Counter(run.verdict() for run in runs)
     seconds = sum(run.document["run"].get("duration_seconds") or 0.0 for run in runs)
-    failed = found[INCOMPLETE] + unreadable
+    failed = found[INCOMPLETE] + lost
     return Counts(found["valid"], found[INVALID], failed, found[NOT_CHECKED], seconds)
 
 
-def make(groups: Sequence[Group], unreadable: int, order: str = DEFAULT_ORDER) -> Answer:
-    """The answer of all groups; `unreadable`: files that could not be read. `order`: a key of ORDERS."""
+def make(
+    groups: Sequence[Group], failures: Sequence[Failure], unreadable: int, order: str = DEFAULT_ORDER
+) -> Answer:
+    """The answer of all groups and of runs that left nothing; `unreadable`: files that could not be read.
+
+    `order`: a key of ORDERS.
+    """
     devices = Counter(benchmark for benchmark, *_ in {_place(group) for group in groups})
     shares = [_share(entry) for entry in headlines.make(groups)]
-    found = [worry for group in groups for worry in _of_group(group, devices[group.benchmark])]
+    found = [_of_failure(failure) for failure in failures]
+    found += [worry for group in groups for worry in _of_group(group, devices[group.benchmark])]
     found += [worry for share in shares for worry in _of_share(share, devices[share.headline.benchmark])]
     valid = [group for group in groups if group.verdict() == "valid"]
     errors = [
@@ -242,10 +249,16 @@ def make(groups: Sequence[Group], unreadable: int, order: str = DEFAULT_ORDER) -
     worst: dict[str, float] = {}
     for name, error in off:
         worst.setdefault(name, error)
+    lost = unreadable + len(failures)
     return Answer(
-        counts(groups, unreadable), ordered(shares, order), worst_of(found), len(found), worst, len(off),
+        counts(groups, lost),
+        ordered(shares, order),
+        worst_of(found),
+        len(found),
+        worst,
+        len(off),
         len(errors),
-    )  # fmt: skip
+    )
 
 
 def _place(group: Group) -> tuple[str, str, str]:
@@ -301,6 +314,11 @@ def _of_group(group: Group, devices: int) -> list[Worry]:
     worst = max(off, key=lambda metric: doublings(1 + (metric.row.error or 0.0)), default=None)
     found = [_far_from_model(group, worst, devices)] if worst is not None else []
     return [*found, *_without_limits(group)]
+
+
+def _of_failure(failure: Failure) -> Worry:
+    what = f"failed with exit code {failure.exit_code}, {failure.cause}"
+    return Worry(WRONG, failure.about, what, tuple(failure.words), SEVERITIES[INCOMPLETE])
 
 
 def _of_verdict(group: Group, run: Result, devices: int) -> Worry:

@@ -17,6 +17,7 @@ from fabricmark.report.run_tables import VERDICT_STYLES
 MOST_LINES = 25
 FEWEST_ROWS = 4  # of bars, whatever else there is to say
 FEWEST_PROSE = 1  # lines of what has neither
+MOST_OF_ONE, CUT = 2, " ..."  # lines of what is worth a look
 NARROWEST_BAR, WIDEST_BAR = 6, 40
 BLOCKS = ("█", "░")
 LETTERS = ("#", ".")  # where the terminal has no blocks
@@ -162,7 +163,7 @@ def _named(share: Share) -> str:
 def _worries(found: Answer, out: Console) -> list[Text]:
     lines = []
     for number, worry in enumerate(found.worries, 1):
-        lines += _wrapped([Text(printable(f"{number}. {worry.sentence}"))], out)
+        lines += _shortened(_wrapped([Text(printable(f"{number}. {worry.sentence}"))], out))
         lines += [Text(line, style="cyan") for line in command(worry.words, out.width)]
     if not lines:
         return _wrapped([Text(found.models)], out)
@@ -173,6 +174,14 @@ def _worries(found: Answer, out: Console) -> list[Text]:
     )
     head = "; ".join(filter(None, (found.models, more)))
     return [*_wrapped([Text(head, style="bold")], out), *lines]
+
+
+def _shortened(lines: Sequence[Text]) -> list[Text]:
+    """The cause of a failure may be long; the table has all of it."""
+    if len(lines) <= MOST_OF_ONE:
+        return list(lines)
+    last = lines[MOST_OF_ONE - 1].plain
+    return [*lines[: MOST_OF_ONE - 1], Text(last[: max(len(last) - len(CUT), 0)] + CUT)]
 
 
 def command(words: Sequence[str], width: int) -> list[str]:

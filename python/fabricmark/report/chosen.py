@@ -41,12 +41,13 @@ def of(found: Inputs, wanted: Wanted) -> Inputs:
         raise FabricmarkError(
             f"--filter {wanted.text}: no result has this text", "try a part of a name or a value"
         )
-    return replace(found, results=results, scalings=[], timelines=[])
+    return replace(found, results=results, scalings=[], timelines=[], failures=[])
 
 
 def _of_benchmark(found: Inputs, name: str) -> Inputs:
     known = dict.fromkeys(result.benchmark for result in found.results)
     known |= dict.fromkeys(scaling.document["benchmark"] for scaling in found.scalings)
+    known |= dict.fromkeys(failure.benchmark for failure in found.failures)
     known |= dict.fromkeys(timeline.program for timeline in found.timelines)
     check_known(name, known, f"--benchmark {name}: these files have no result of it")
     return replace(
@@ -54,6 +55,7 @@ def _of_benchmark(found: Inputs, name: str) -> Inputs:
         results=[result for result in found.results if result.benchmark == name],
         scalings=[one for one in found.scalings if one.document["benchmark"] == name],
         timelines=[one for one in found.timelines if one.program == name],
+        failures=[one for one in found.failures if one.benchmark == name],
     )
 
 

@@ -8,7 +8,8 @@ from pathlib import Path
 from fabricmark import results
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.schema import check
-from fabricmark.results import Result, logs, scaling, timeline
+from fabricmark.results import Result, failures, logs, scaling, timeline
+from fabricmark.results.failures import Failure
 from fabricmark.results.timeline import Timeline
 
 
@@ -35,6 +36,7 @@ class Inputs:
     results: list[Result] = field(default_factory=list)
     scalings: list[Scaling] = field(default_factory=list)
     timelines: list[Timeline] = field(default_factory=list)
+    failures: list[Failure] = field(default_factory=list)
     errors: list[FabricmarkError] = field(default_factory=list)
 
 
@@ -45,12 +47,23 @@ def find(places: Sequence[Path]) -> list[Path]:
     """
     places = [_with_results(place) for place in places]
     sums = [place / results.SCALING_FILE for place in places]
-    drawn = {place: sorted(place.glob(f"[!.]*{timeline.ENDING}")) for place in places if place.is_dir()}
-    # A folder that has only timelines is one of a program that writes no results.
+    others = (timeline.ENDING, failures.ENDING)
+    drawn = {
+        place: sorted(path for ending in others for path in place.glob(f"[!.]*{ending}"))
+        for place in places
+        if place.is_dir()
+    }
+    # A folder that has only these is one of a program that writes no results, or of runs that all failed.
     others = [place for place in places if not drawn.get(place) or logs.has_results(place)]
     files = [*logs.find_files(others), *(path for path in sums if path.is_file())]
     files += [path for found in drawn.values() for path in found]
     return list(dict.fromkeys(files))
+
+
+def _failure(file: Path, document: Mapping) -> Failure:
+    results.check_version(file, document, failures.SCHEMA)
+    check("failure-1", document, file, results.REMEDY)
+    return failures.made(file, document)
 
 
 def _timeline(file: Path, document: Mapping) -> Timeline:
@@ -82,10 +95,13 @@ def read(files: Sequence[Path]) -> Inputs:
                 found.scalings.append(_scaling(file, document))
             elif _is_of(timeline.SCHEMA, document):
                 found.timelines.append(_timeline(file, document))
+            elif _is_of(failures.SCHEMA, document):
+                found.failures.append(_failure(file, document))
             else:
                 found.results.append(results.checked(file, document))
         except FabricmarkError as error:
             found.errors.append(error)
+    found.failures = failures.standing(found.failures, (result.path for result in found.results))
     return found
 
 

@@ -23,6 +23,7 @@ from fabricmark.report import (
 )
 from fabricmark.report.groups import Group
 from fabricmark.results import Result, timeline
+from fabricmark.results.failures import Failure
 
 MOST_LINES = 12  # of modelled timelines
 
@@ -52,7 +53,8 @@ def main(
         raise FabricmarkError(f"--csv and --markdown both to {csv}", "choose two places")
     found = chosen.of(inputs.read(inputs.find(places)), wanted)
     grouped = groups.make(found.results)
-    said = answer.make(grouped, len(found.errors), wanted.order) if found.results else None
+    is_of_runs = bool(found.results or found.failures)
+    said = answer.make(grouped, found.failures, len(found.errors), wanted.order) if is_of_runs else None
     if wanted.order != chosen.DEFAULT_ORDER:
         found.results = [run for group in answer.groups_in_order(grouped, wanted.order) for run in group.runs]
     if found.results:
@@ -79,16 +81,19 @@ def _more(*words: object) -> str:
     return f"all tables: {next_steps.line([*map(str, words), '--full'])}"
 
 
-def show_runs(loaded: Sequence[Result], again: Sequence[object], tables: Callable[[], None] | None) -> None:
+def show_runs(
+    loaded: Sequence[Result], failures: Sequence[Failure], again: Sequence[object],
+    tables: Callable[[], None] | None,
+) -> None:  # fmt: skip
     """What runs found that have ended: of several the answer, of one its table; or what `tables` prints.
 
     `again`: words of the command that shows them once more.
     """
-    said = answer.make(groups.make(loaded), 0)
+    said = answer.make(groups.make(loaded), failures, 0)
     out = terminal.console()
     if tables is not None:
         tables()
-    elif len(loaded) == 1:
+    elif len(loaded) == 1 and not failures:
         run_tables.show(loaded)
     else:
         answer_view.show(said, out, [_more(*again)], 0)

@@ -12,13 +12,13 @@ from typing import Any
 from fabricmark.base import paths, units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import check
-from fabricmark.results import inner, judgement, timeline, windows
+from fabricmark.results import failures, inner, judgement, timeline, windows
 from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
 REMEDY = "run the benchmark again or leave this file out"
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 SYSTEM_ENDING = ".system.json"  # of the system that `fabricmark run --system` wrote for the programs
-OTHER_ENDINGS = (SYSTEM_ENDING, timeline.ENDING)  # what else lies in folders of results
+OTHER_ENDINGS = (SYSTEM_ENDING, timeline.ENDING, failures.ENDING)  # what else lies in folders of results
 PLACES = "placement"  # parameter of micro-benchmarks: where messages leave and arrive, by OMB-FPGA's letters
 LETTERS = {"H": "host", "D": "device", "B": "high-bandwidth memory", "P": "on-chip memory"}
 LARGEST_INTEGER = 2**64
