@@ -20,6 +20,9 @@ OPTIONS = (
 )
 DARK = "--blink-settings=preferredColorScheme=0"
 PROBE = Path(__file__).with_name("page_probe.js").read_text(encoding="utf-8")
+ANSWER_PROBE = Path(__file__).with_name("answer_probe.js").read_text(encoding="utf-8")
+FIRST_SCREEN = 900  # pixels, in which the answer stands
+MOST_PAGES = 2  # of the summary on paper
 AXE = "axe-core@4.14.1"  # from npm, or a file that the variable AXE names
 BENCHMARKS = ["b_eff", "fft", "gemm", "host_transfer", "hpl", "ptrans", "random_access", "stream"]
 BUTTON = """<button type="button" onclick="window.open('http://127.0.0.1:9/share')">Share</button>"""
@@ -50,14 +53,14 @@ def saved(place, code=1):
     return (place.folder / "report.html").read_text(encoding="utf-8")
 
 
-def opened(place, page, *options, library="", width=1400):
+def opened(place, page, *options, library="", width=1400, probe=PROBE):
     """(what the probe found, what the console said, addresses that the page asked for).
 
     Without a finding the page was left for another one.
     """
     scripts = "".join(
         "<script>{}</script>".format(script.replace("</script", "<\\/script"))
-        for script in (library, PROBE)
+        for script in (library, probe)
         if script
     )
     path, log = place.folder / "opened.html", place.folder / "net.json"
@@ -155,3 +158,95 @@ def test_axe_would_find_something(calibrated, axe):
     page = saved(calibrated, 0).replace("<main>", f"<main>{BAD_LOOKS}")
     found, _, _ = opened(calibrated, page, library=axe)
     assert {"color-contrast", "button-name"} <= {entry["id"] for entry in serious(found)}
+
+
+def eleven_and_micro(place, status="passed"):
+    """As much as `make run` has: benchmarks with limits, others without, and one that is `status`."""
+    all_eight(place)
+    for number in range(3):
+        document = samples.gemm()
+        document["run"].update(program=f"fm_more_{number}", benchmark=f"more_{number}")
+        place.write(f"more-{number}.json", document)
+    for name in ("allreduce", "alltoall", "barrier", "bibw", "bw", "latency"):
+        document = samples.result()
+        document["run"].update(program=f"fm_{name}", benchmark=name)
+        place.write(f"{name}.json", document)
+    wrong = samples.gemm()
+    wrong["parameters"]["size"] = 1
+    wrong["verdicts"] = [samples.verdict(status)]
+    wrong["run"]["exit_code"] = int(status == "failed")
+    place.write("wrong.json", wrong)
+
+
+def in_a_frame(place, page, width):
+    """What the probe found in a frame of any width: a window has at least 500 pixels."""
+    inside = html.escape(page.replace("</body>", f"<script>{ANSWER_PROBE}</script></body>"))
+    outside = f'<iframe width="{width}" height="{FIRST_SCREEN}" srcdoc="{inside}"></iframe><p>'
+    path = place.folder / "framed.html"
+    path.write_text(f"<!DOCTYPE html><style>iframe {{ border: 0 }}</style>{outside}", encoding="utf-8")
+    more = [f"--user-data-dir={place.folder / 'profile'}", "--window-size=1500,1500", "--dump-dom"]
+    done = subprocess.run(
+        [CHROMIUM, *OPTIONS, *more, path.as_uri()], capture_output=True, text=True, timeout=400
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    (said,) = re.findall(r'CONSOLE.*?"found (\{.*\})", source', done.stderr)
+    return json.loads(said)
+
+
+@pytest.mark.parametrize("width", [390, 1400])
+def test_the_answer_fills_the_first_screen_and_nothing_is_beside_it(calibrated, width):
+    eleven_and_micro(calibrated, "failed")
+    found = in_a_frame(calibrated, saved(calibrated), width)
+    assert found["errors"] == [] and found["width"] == width
+    assert {*BENCHMARKS} - {"ptrans", "hpl"} <= {*found["rows"]} and found["commands"] == 3
+    assert found["last"] <= FIRST_SCREEN
+    assert found["sideways"] == found["cut"] == 0 and all(found["verdicts"])
+    assert found["scrolled"] > FIRST_SCREEN and found["verdictTop"] == 0 and found["onTop"]
+
+
+def test_a_reader_finds_and_narrows(calibrated):
+    eleven_and_micro(calibrated, "failed")
+    found, _, _ = opened(calibrated, saved(calibrated), probe=ANSWER_PROBE)
+    assert found["errors"] == []
+    assert len(found["every"]["sections"]) == 17 and found["every"]["left"] == ""
+    assert found["one"]["sections"] == ["random_access"] and found["one"]["rows"] == 1
+    assert found["one"]["left"] == "1 of 17 benchmarks"
+    assert found["wrong"]["sections"] == ["gemm"]
+    assert found["none"]["sections"] == [] and found["none"]["rows"] == 0
+    assert found["again"] == found["every"]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("options", [(), (DARK,)], ids=["light", "dark"])
+def test_axe_finds_nothing_closed_and_opened(calibrated, axe, options):
+    eleven_and_micro(calibrated, "failed")
+    found, _, _ = opened(calibrated, saved(calibrated), *options, library=axe, probe=ANSWER_PROBE)
+    assert found["errors"] == [] and found["axe"] == {"closed": [], "opened": []}
+
+
+def pages(place, address):
+    """How many pages of paper the page takes."""
+    file = place.folder / "printed.pdf"
+    command = [
+        CHROMIUM,
+        *OPTIONS,
+        f"--user-data-dir={place.folder / 'profile'}",
+        f"--print-to-pdf={file}",
+        address,
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=400)
+    assert done.returncode == 0, done.stderr[-2000:]
+    return len(re.findall(rb"/Type\s*/Page\b(?!s)", file.read_bytes()))
+
+
+def test_the_summary_takes_two_pages_of_paper(calibrated):
+    eleven_and_micro(calibrated, "failed")
+    saved(calibrated)
+    assert 1 <= pages(calibrated, (calibrated.folder / "report.html").as_uri()) <= MOST_PAGES
+
+
+@pytest.mark.full
+def test_all_of_it_is_printed_where_everything_was_opened(calibrated):
+    eleven_and_micro(calibrated, "failed")
+    saved(calibrated)
+    assert pages(calibrated, f"{(calibrated.folder / 'report.html').as_uri()}#all") > MOST_PAGES

@@ -376,3 +376,29 @@ def test_a_scaling_file_alone(place):
     place.write("scaling.json", samples.scaling())
     assert outputs.main([place.results / "scaling.json"], place.folder / "a.html", None, None).errors == []
     assert "speed-up over 1 rank" in (place.folder / "a.html").read_text()
+
+
+def test_the_answer_stands_at_the_head_and_hides_nothing(calibrated):
+    everything(calibrated)
+    html, text = made(calibrated)
+    head = html[: html.index('<section id="headlines">')]
+    assert (
+        head.index('<div id="verdict">')
+        < head.index('<section id="answer">')
+        < head.index('<div class="lost">')
+    )
+    assert "FAILED: 1 INVALID of " in text and re.search(
+        r"\d+ valid, 1 invalid, 0 failed, 0 skipped in ", text
+    )
+    answer = re.search(r'<section id="answer">(.*?)</section>', head, re.DOTALL)[1]
+    assert answer.count("<code>") == 3 and "INVALID" in answer and "<svg" in answer
+    rows = re.findall(r'<td class="(good|bad|doubt)">([^<]*)</td></tr>', answer)
+    assert rows and all((style == "good") == (said == "valid") for style, said in rows)
+    assert "valid, model off" in {said for _, said in rows} or "far from the model: none" in answer
+
+
+def test_a_page_without_results_has_no_answer(place):
+    file = place.write("scaling.json", samples.scaling())
+    assert place.run("report", file, "--html", "report.html").returncode == 0
+    html = (place.folder / "report.html").read_text(encoding="utf-8")
+    assert "<h1>" in html and 'id="answer"' not in html and 'id="verdict"' not in html

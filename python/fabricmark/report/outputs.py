@@ -21,6 +21,7 @@ from fabricmark.report import (
     run_tables,
     waits,
 )
+from fabricmark.report.answer import Answer
 from fabricmark.report.groups import Group
 from fabricmark.results import Result, timeline
 from fabricmark.results.failures import Failure
@@ -70,7 +71,7 @@ def main(
     if said is not None and not wanted.has_tables:
         answer_view.show(said, out, [_more("report", *places)], (html is not None) + (png is not None))
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
-        write(found, grouped, html, png, reference)
+        write(found, grouped, said, html, png, reference)
     if said is not None:
         out.print(answer_view.closing(said, out))
     return found
@@ -115,7 +116,7 @@ def waiting(found: inputs.Inputs) -> list[str]:
 
 
 def write(
-    found: inputs.Inputs, grouped: Sequence[Group], html: Path | None, png: Path | None,
+    found: inputs.Inputs, grouped: Sequence[Group], said: Answer | None, html: Path | None, png: Path | None,
     reference: Path | None = None,
 ) -> None:  # fmt: skip
     """The page and the pictures of everything that was read."""
@@ -123,7 +124,7 @@ def write(
     names = dict.fromkeys(group.benchmark for group in grouped)
     pictured = {name: fields.draw([group for group in grouped if group.benchmark == name]) for name in names}
     if html is not None:
-        paths.write_atomically(html, page.html(page.Report(grouped, plots, found, pictured)))
+        paths.write_atomically(html, page.html(page.Report(grouped, plots, found, said, pictured)))
         print(f"page: {html}")
     if png is not None:
         drawn = [plot for kinds in plots.values() for entries in kinds.values() for plot in entries]

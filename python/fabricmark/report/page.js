@@ -1,5 +1,5 @@
 "use strict";
-// Sorting and saving tables, reading values off plots, opening everything. The page is complete without it.
+// Finding, sorting and saving tables, reading values off plots, opening everything. The page is complete without it.
 (() => {
   const all = (selector, inside = document) => [...inside.querySelectorAll(selector)];
   const button = (words, act) => {
@@ -99,11 +99,53 @@
   });
   document.addEventListener("focusout", hide);
 
+  // What is looked for: rows of tables and whole benchmarks that do not have it are left out, here and on paper.
+  const find = document.getElementById("find");
+  const only = document.getElementById("only");
+  const tests = {
+    all: () => true,
+    "not valid": (row) => !/\bvalid\b/.test(row),
+    "model off": (row) => row.includes("model off"),
+    "no limit": (row) => row.includes("no limit"),
+  };
+  function narrow() {
+    const words = find.value.trim().toLowerCase();
+    const fits = (text) => text.toLowerCase().includes(words);
+    const suits = tests[only.value];
+    const wanted = new Set();
+    const heads = all("#answer tbody tr");
+    const shown = (part, is) => part.toggleAttribute("data-out", !is);
+    heads.forEach((row) => {
+      const is = fits(row.textContent) && suits(row.textContent);
+      shown(row, is);
+      if (is) wanted.add(row.cells[0].textContent);
+    });
+    all("section.rest:not(#about)").forEach((section) => {
+      const name = section.querySelector("h2").textContent;
+      const known = heads.some((row) => row.cells[0].textContent === name);
+      const rows = all("details:first-of-type > .frame tbody tr", section);
+      const some = words !== "" && !fits(name) && rows.some((row) => fits(row.textContent));
+      rows.forEach((row) => shown(row, !some || fits(row.textContent)));
+      const is = wanted.has(name) || (only.value === "all" ? fits(name) || some : !known && suits(section.textContent));
+      shown(section, is);
+      if (is) wanted.add(name);
+    });
+    all("#headlines tbody tr").forEach((row) => shown(row, wanted.has(row.cells[0].textContent)));
+    const sections = all("section.rest:not(#about)");
+    const here = sections.filter((section) => !section.hasAttribute("data-out")).length;
+    document.getElementById("left").textContent = here < sections.length ? `${here} of ${sections.length} benchmarks` : "";
+  }
+  if (find) {
+    find.addEventListener("input", narrow);
+    only.addEventListener("change", narrow);
+  }
+
   // Folded parts: all at once, those around a link's target, and on paper.
   const folded = all("details");
   const opener = document.getElementById("open");
   function openAll(open) {
     folded.forEach((part) => (part.open = open));
+    document.body.classList.toggle("whole", open); // is printed
     opener.setAttribute("aria-pressed", String(open));
     opener.textContent = open ? "Fold everything" : "Open everything";
   }

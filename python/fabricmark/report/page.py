@@ -9,6 +9,7 @@ from pathlib import Path
 
 from fabricmark import __version__
 from fabricmark.report import (
+    answer_page,
     bars,
     curves,
     details,
@@ -22,6 +23,7 @@ from fabricmark.report import (
     tables,
     waits,
 )
+from fabricmark.report.answer import Answer
 from fabricmark.report.details import listed
 from fabricmark.report.fields import Drawn
 from fabricmark.report.groups import Group
@@ -55,12 +57,13 @@ def part(name: str) -> str:
 
 @dataclass(frozen=True)
 class Report:
-    """All that the page shows: groups of runs, {benchmark: {kind: plots}}, the files behind them, and
-    {benchmark: pictures of fields}."""
+    """All that the page shows: groups of runs, {benchmark: {kind: plots}}, the files behind them, the answer
+    (None where no run was read), and {benchmark: pictures of fields}."""
 
     groups: Sequence[Group]
     plots: Mapping[str, Mapping[str, Sequence[Plot]]]
     files: Inputs
+    answer: Answer | None
     drawn: Mapping[str, Drawn] = field(default_factory=dict)
 
 
@@ -110,7 +113,7 @@ def html(report: Report) -> str:
         )
         for benchmark, kinds in report.plots.items()
     )
-    about = f'<section id="about"><h2>About these runs</h2>{facts(report.groups)}</section>'
+    about = f'<section id="about" class="rest"><h2>About these runs</h2>{facts(report.groups)}</section>'
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
@@ -122,7 +125,7 @@ def html(report: Report) -> str:
 
 
 def head(report: Report) -> str:
-    """Title, what is missing or wrong, headlines, contents."""
+    """Title, the answer, what is missing or wrong, contents, headlines."""
     groups = report.groups
     errors = [str(error) for error in report.files.errors]
     count = "1 file is" if len(errors) == 1 else f"{len(errors)} files are"
@@ -138,8 +141,10 @@ def head(report: Report) -> str:
     found = headlines.make(groups)
     reasons = "".join(f'<p class="left">{text(why)}</p>' for why in map(headlines.reason, found) if why)
     table = f"{tables.headlines(found)}{reasons}<p>{text(FOOTNOTE)}</p>" if found else ""
+    said = report.answer
+    first = f"{answer_page.verdict(said)}{answer_page.section(said)}" if said is not None else ""
     return (
-        f"<header><h1>Fabricmark report</h1><p>{text(written(groups))}</p>{lost}</header>{contents}"
+        f"<header><h1>Fabricmark report</h1><p>{text(written(groups))}</p></header>{first}{lost}{contents}"
         f'<section id="headlines"><h2>Headlines</h2>{table}</section>'
     )
 
@@ -191,7 +196,7 @@ def section(
     summary = sections.summary(groups) if groups else ""
     sums = "".join(speedups.table(scaling) for scaling in scalings)
     return (
-        f'<section id="{anchor(benchmark)}"><h2>{text(benchmark)}</h2>'
+        f'<section id="{anchor(benchmark)}" class="rest"><h2>{text(benchmark)}</h2>'
         f"{summary}{fields.html(drawn)}{sections.plots(kinds)}{sums}{details.of_groups(groups)}</section>"
     )
 

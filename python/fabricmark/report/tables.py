@@ -54,15 +54,18 @@ def signed(value: float | None) -> str:
     return NOTHING if value is None else f"{100 * value:+.0f} %"
 
 
-def bar(share: float | None) -> str:
-    """A share as a number over a bar, whose cell marks 100 %."""
+def bar(share: float | None, more: str = "") -> str:
+    """A share as a number over a bar, whose cell marks 100 %. `more`: a class of its own."""
     if share is None:
         return cell(NOTHING, classes="n")
-    return f'<td class="n bar" style="--w:{min(100 * share, 125):.0f}">{percent(share)}</td>'
+    classes = f"n bar {more}".strip()
+    return f'<td class="{classes}" style="--w:{min(100 * share, 125):.0f}">{percent(share)}</td>'
 
 
-def verdict_cell(verdict: str) -> str:
-    return cell(verdict, classes=VERDICT_CLASSES.get(verdict.split()[0], "doubt"))
+def verdict_cell(verdict: str, is_off: bool) -> str:
+    """`is_off`: the values are right, but the model is not, which no green shall hide."""
+    style = VERDICT_CLASSES.get(verdict.split()[0].rstrip(","), "doubt")
+    return cell(verdict, classes="doubt" if is_off and style == "good" else style)
 
 
 @dataclass(frozen=True)
@@ -131,7 +134,7 @@ def headlines(found: Sequence[Headline]) -> str:
         cells += [run_cell(run_text(entry))]
         cells += [cell(_text(entry.metric)), cell(row.kind, classes=row.kind)]
         cells += [cell(number(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
-        cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict)]
+        cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict, False)]
         rows.append(f"<tr>{link}{''.join(cells)}</tr>")
     headings = ["benchmark"] + ["device"] * several + ["run", "metric", "kind", "best", "unit", "efficiency"]
     headings += ["error", "verdict"]
@@ -199,7 +202,7 @@ def summary_row(
     cells += [cell(percent(row.error_bar), classes="n")] if with_bars else []
     cells += [cell(signed(row.error), classes="n")]
     cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
-    cells += [verdict_cell(group.verdict())]
+    cells += [verdict_cell(group.verdict(), False)]
     return f"<tr>{''.join(cells)}{power_cells(metric, power(group)) if with_power else ''}</tr>"
 
 
