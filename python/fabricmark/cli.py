@@ -327,7 +327,7 @@ def report_command(
     ],
     html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
-    svg: Annotated[Path | None, typer.Option(help="Also save the terminal's tables as a picture.")] = None,
+    svg: Annotated[Path | None, typer.Option(help="Also save what the terminal shows as a picture.")] = None,
     csv: Annotated[Path | None, choices.document("--csv", "Every metric as a row of CSV.")] = None,
     markdown: Annotated[Path | None, choices.document("--markdown", "The same as Markdown.")] = None,
     reference: Annotated[

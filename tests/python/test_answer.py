@@ -335,6 +335,15 @@ def test_points_of_a_campaign_without_a_result_are_counted(place):
     assert done.stdout.splitlines()[0].startswith("PASSED: all 12 results are valid")
 
 
+def test_the_answer_as_a_picture(calibrated):
+    many(calibrated)
+    assert calibrated.run("report", "results", "--svg", "answer.svg").returncode == 0
+    picture = (calibrated.folder / "answer.svg").read_text()
+    assert picture.startswith("<svg") and "url(" not in picture.replace("url(#", "")
+    assert "PASSED:" in picture.replace("&#160;", " ") and "triad" not in picture
+    assert picture.count("clip-path=") <= 3 * answer_view.MOST_LINES
+
+
 def test_how_the_command_was_called_is_how_it_is_printed(place, monkeypatch, tmp_path):
     called = tmp_path / ".venv" / "bin" / "fabricmark"
     paths.write_atomically(called, "")

@@ -1,4 +1,4 @@
-"""The answer on a terminal: at most MOST_LINES lines of 80 columns, commands as they are typed."""
+"""The answer on a terminal: at most MOST_LINES lines of COLUMNS columns, commands as they are typed."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
@@ -14,7 +14,7 @@ from fabricmark.report import next_steps
 from fabricmark.report.answer import Answer, Share
 from fabricmark.report.run_tables import VERDICT_STYLES
 
-MOST_LINES = 25
+MOST_LINES, COLUMNS = 25, 80
 FEWEST_ROWS = 4  # of bars, whatever else there is to say
 FEWEST_PROSE = 1  # lines of what has neither
 MOST_OF_ONE, CUT = 2, " ..."  # lines of what is worth a look
@@ -43,7 +43,7 @@ def show(found: Answer, out: Console, more: Sequence[str], others: int) -> None:
 def closing(found: Answer, out: Console) -> Text:
     """The last line."""
     words = found.counts.closing()
-    width = min(out.width, 80)
+    width = min(out.width, COLUMNS)
     style = "green" if found.counts.has_passed else "red"
     return Text(f" {words} ".center(width, "=") if len(words) + 4 <= width else words, style=style)
 
@@ -82,18 +82,18 @@ def _bars(shares: Sequence[Share], numbers: Mapping[str, str], out: Console) -> 
         ]
         headings.insert(1, "device")
     place = headings.index("share of the limit")
+    right = (place - 1, place + 1, place + 2)  # columns of numbers
     widths = [max(cell_len(text) for text in column) for column in zip(headings, *cells, strict=True)]
     widths[place] = 0
     fixed = sum(widths) + 2 * (len(widths) - 1)
     widths[place] = min(max(out.width - fixed, NARROWEST_BAR), WIDEST_BAR)
     headings[place] = headings[place] if widths[place] >= len(headings[place]) else "limit"[: widths[place]]
     full, empty = BLOCKS if (out.encoding or "").lower().startswith("utf") else LETTERS
-    lines = [
-        Text(
-            "  ".join(_set(word, width) for word, width in zip(headings, widths, strict=True)).rstrip(),
-            style="dim",
-        )
+    named = [
+        _set(word, width, right=at in right)
+        for at, (word, width) in enumerate(zip(headings, widths, strict=True))
     ]
+    lines = [Text("  ".join(named).rstrip(), style="dim")]
     for share, row in zip(shares, cells, strict=True):
         line = Text()
         for number, (word, width) in enumerate(zip(row, widths, strict=True)):
@@ -103,7 +103,7 @@ def _bars(shares: Sequence[Share], numbers: Mapping[str, str], out: Console) -> 
             elif number == len(row) - 1:
                 line.append(word, style=_style(share))
             else:
-                line.append(_set(word, width, right=number in (place - 1, place + 1, place + 2)))
+                line.append(_set(word, width, right=number in right))
         line.rstrip()
         lines.append(line)
     return lines

@@ -5,6 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from rich.console import Console
+
 from fabricmark.base import paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.report import (
@@ -58,23 +60,36 @@ def main(
     said = answer.make(grouped, found.failures, len(found.errors), wanted.order) if is_of_runs else None
     if wanted.order != chosen.DEFAULT_ORDER:
         found.results = [run for group in answer.groups_in_order(grouped, wanted.order) for run in group.runs]
-    if found.results:
-        if wanted.has_tables:
-            run_tables.show(found.results)
-        for file, as_text in texts.items():
-            paths.write_atomically(file, as_text(found.results))
-        if svg is not None:
-            run_tables.save_svg(found.results, svg)
+    out = terminal.console()
+    more = _more("report", *places)
+    if wanted.has_tables and found.results:
+        run_tables.show(found.results)
+    elif said is not None:
+        answer_view.show(said, out, [more], (html is not None) + (png is not None))
     for line in waiting(found) if wanted.has_tables or said is None else ():
         print(printable(line))
-    out = terminal.console()
-    if said is not None and not wanted.has_tables:
-        answer_view.show(said, out, [_more("report", *places)], (html is not None) + (png is not None))
+    for file, as_text in texts.items() if found.results else ():
+        paths.write_atomically(file, as_text(found.results))
+    if svg is not None and said is not None:
+        _save_svg(svg, found.results if wanted.has_tables else [], said, more)
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
         write(found, grouped, said, html, png, reference)
     if said is not None:
         out.print(answer_view.closing(said, out))
     return found
+
+
+def _save_svg(svg: Path, tables: Sequence[Result], said: Answer, more: str) -> None:
+    """What the terminal shows as a picture: `tables` of these results, without any the answer."""
+
+    def show(out: Console) -> None:
+        if tables:
+            run_tables.show(tables, out)
+            return
+        answer_view.show(said, out, [more], 0)
+        out.print(answer_view.closing(said, out))
+
+    run_tables.save_svg(svg, terminal.PIPED_COLUMNS if tables else answer_view.COLUMNS, show)
 
 
 def _more(*words: object) -> str:

@@ -7,7 +7,7 @@ about this device.
 
 import dataclasses
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -371,10 +371,13 @@ def left_out(out: Console, runs: int) -> None:
         terminal.say(out, left, "yellow")
 
 
-def save_svg(loaded: Sequence[Result], path: Path) -> None:
-    """Save the report as a picture. Raises FabricmarkError (2) when the place cannot be written."""
+def save_svg(path: Path, width: int, shown: Callable[[Console], None]) -> None:
+    """Save what is `shown` on a terminal of that width as a picture.
+
+    Raises FabricmarkError (2) when the place cannot be written.
+    """
     with open("/dev/null", "w", encoding="utf-8") as nowhere:
-        console = Console(record=True, width=terminal.PIPED_COLUMNS, file=nowhere, force_terminal=True)
-        show(loaded, console)
+        console = Console(record=True, width=width, file=nowhere, force_terminal=True)
+        shown(console)
         picture = console.export_svg(title="fabricmark report")
         paths.write_atomically(path, WEB_FONT.sub("", picture))
