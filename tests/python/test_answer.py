@@ -5,15 +5,16 @@ import json
 import re
 import shlex
 import socket
+from types import SimpleNamespace
 
 import pytest
 import samples
 from campaign_support import write
 from fabricmark.base import paths
-from fabricmark.report import answer, answer_view, groups
+from fabricmark.report import answer, answer_view, groups, next_steps
 from fabricmark.report.answer import KINDS, LIMIT, MODEL, NOISE, UNKNOWN, WRONG
 from fabricmark.report.inputs import find, read
-from fabricmark.results import failures
+from fabricmark.results import failures, load
 from rich.console import Console
 
 MAKERS = (samples.b_eff, samples.fft, samples.gemm, samples.host_transfer, samples.random_access)
@@ -209,6 +210,27 @@ def test_commands_run_as_they_are_printed(calibrated):
     for words in found:
         done = calibrated.run(*words[1:])
         assert done.returncode in (0, 1) and "error" not in done.stderr, (words, done.stderr)
+
+
+def test_what_is_far_from_its_limit_leads_to_the_kernel_for_speed_then_to_tuning(calibrated, monkeypatch):
+    tuned = {"size": {"cpu": [1, 2]}}
+    variants = {"base": {"tuned": {}}, "throughput": {"tuned": tuned}}
+    monkeypatch.setattr(next_steps.kernels, "kernel", lambda _: SimpleNamespace(variants=variants))
+
+    def tried(document, devices=1):
+        return next_steps.faster(load(calibrated.write("one.json", document)), devices)
+
+    why, words = tried(here(samples.result(), ("--size", "9", "--variant", "base", "--repetitions=3")))
+    assert "throughput" in why and words == ("run", "stream", "--", "--size", "9", "--variant", "throughput")
+    assert tried(here(samples.result(variant="throughput")))[1] == ("tune", "--kernels", "stream")
+    tuned["size"] = {"gpu": [1, 2]}
+    table = ("report", str(calibrated.results), "--benchmark", "stream")
+    assert tried(here(samples.result(variant="throughput"))) == ("", table)
+    assert tried(samples.result()) == ("", table)  # of another host
+    own = here(samples.result())
+    own["run"]["class"] = "optimized"
+    assert tried(own) == ("", table)
+    assert tried(here(samples.host_transfer()))[0] == ""  # no kernel has a part in it
 
 
 def test_results_of_other_hosts_lead_to_their_tables(calibrated):

@@ -347,7 +347,7 @@ def test_two_devices_of_one_name_keep_two_results(place):
 
 @pytest.mark.programs
 def test_the_real_program_writes_valid_results(with_programs):
-    done = with_programs.run("run", "stream", "--", "--size", "65536", "--repetitions", "3")
+    done = with_programs.run("run", "stream", "--full", "--", "--size", "65536", "--repetitions", "3")
     assert done.returncode == 0, done.stderr
     assert "triad" in done.stdout
     assert with_programs.run("report", "results").returncode == 0
@@ -368,7 +368,7 @@ def test_a_launcher_that_hangs_behind_the_program_ends(place, monkeypatch):
 
 @pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
 def test_the_real_program_under_mpirun(with_programs):
-    words = ["--mpi", "2", "--", "--size", "65536", "--repetitions", "3"]
+    words = ["--mpi", "2", "--full", "--", "--size", "65536", "--repetitions", "3"]
     done = with_programs.run("run", "stream", *words)
     assert done.returncode == 0, done.stderr
     assert "2 ranks (mpi)" in done.stdout

@@ -77,7 +77,7 @@ def test_the_installed_command_runs_and_reports(run, prefix, tmp_path, soon_cali
     files = list((tmp_path / "results").rglob("*.json"))
     assert len(files) == 1
     assert json.loads(files[0].read_text())["run"]["exit_code"] == 0
-    done = run("fabricmark", "report", "results", "--html", "page.html")
+    done = run("fabricmark", "report", "results", "--full", "--html", "page.html")
     assert done.returncode == 0, done.stderr
     assert "triad" in done.stdout
     assert (tmp_path / "page.html").stat().st_size > 0

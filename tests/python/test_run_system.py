@@ -112,7 +112,7 @@ def test_the_help_says_so(place):
 @pytest.mark.programs
 def test_the_real_program_takes_the_parameters_of_the_bitstream(with_programs):
     words = ["--system", "noctua1", "--bitstream-id", ID, "--", "--size", "65536", "--repetitions", "2"]
-    done = with_programs.run("run", "stream", *words)
+    done = with_programs.run("run", "stream", "--full", *words)
     assert done.returncode == 0, done.stderr
     assert "note: system noctua1: 520n, bitstream 520n_multi/stream" in done.stdout
     assert "buffer_size=32768" in done.stdout

@@ -9,6 +9,7 @@ import sys
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
+from fabricmark import models
 from fabricmark.base import kernels, runtimes
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results import Result
@@ -144,7 +145,7 @@ def faster(result: Result, devices: int) -> tuple[str, Words]:
         variants = kernels.kernel(result.benchmark).variants
     except FabricmarkError:  # no benchmark of this suite, or nothing is built
         variants = {}
-    if is_here(result) and run["class"] == "base":
+    if is_here(result) and run["class"] == "base" and not models.traits(result.benchmark).is_host_code:
         if run["variant"] != OPTIMIZED and OPTIMIZED in variants:
             return f"the {OPTIMIZED} kernel may do more", again(result, devices, "--variant", OPTIMIZED)
         classes = variants.get(run["variant"], {}).get("tuned", {}).values()
