@@ -47,6 +47,9 @@
     found.again = narrow("", "all");
 
     document.getElementById("open").click();
+    found.sidewaysOpened = document.scrollingElement.scrollWidth - document.documentElement.clientWidth;
+    const beside = (part) => !part.closest(".frame") && part.getBoundingClientRect().right > innerWidth + 1;
+    found.beside = seen("main *").filter(beside).map((part) => part.outerHTML.slice(0, 80));
     await look("opened");
   } catch (cause) {
     found.errors.push(String(cause.stack));

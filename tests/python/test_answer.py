@@ -253,6 +253,7 @@ def test_one_of_several_devices_is_named_in_its_command(calibrated):
 
 def test_a_device_without_limits_is_to_be_measured(place):
     place.write("one.json", here(samples.result()))
+    place.write("two.json", here(samples.gemm()))
     assert [worry.kind for worry in made(place).worries] == [UNKNOWN]
     assert commands(shown(place)[1]) == [["fabricmark", "systems", "new"]]
 

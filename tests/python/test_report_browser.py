@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 import samples
+from fabricmark.base import paths
+from fabricmark.systems import calibration
 from test_report_page import everything
 
 CHROMIUM = shutil.which("chromium", path="/usr/bin")
@@ -160,6 +162,19 @@ def test_axe_would_find_something(calibrated, axe):
     assert {"color-contrast", "button-name"} <= {entry["id"] for entry in serious(found)}
 
 
+def on_two_devices(place):
+    """The same benchmarks on a second device, whose name is long and whose limits are known, too."""
+    name = "pthread-skylake-avx512-Intel(R) Xeon(R) Platinum 8368 Processor"
+    document = samples.calibration({**samples.DEVICE, "name": name})
+    paths.write_atomically(calibration.file_for(document), json.dumps(document))
+    for file in list(place.results.glob("[0-9].json")):
+        document = json.loads(file.read_text())
+        document["environment"]["device"]["name"] = name
+        for rank in document["environment"]["ranks"]["placement"]:
+            rank["device"] = name
+        place.write(f"second-{file.name}", document)
+
+
 def eleven_and_micro(place, status="passed"):
     """As much as `make run` has: benchmarks with limits, others without, and one that is `status`."""
     all_eight(place)
@@ -201,7 +216,16 @@ def test_the_answer_fills_the_first_screen_and_nothing_is_beside_it(calibrated, 
     assert {*BENCHMARKS} - {"ptrans", "hpl"} <= {*found["rows"]} and found["commands"] == 3
     assert found["last"] <= FIRST_SCREEN
     assert found["sideways"] == found["cut"] == 0 and all(found["verdicts"])
+    assert (found["sidewaysOpened"], found["beside"]) == (0, [])
     assert found["scrolled"] > FIRST_SCREEN and found["verdictTop"] == 0 and found["onTop"]
+
+
+def test_verdicts_of_two_devices_are_in_sight_on_a_phone(calibrated):
+    all_eight(calibrated)
+    on_two_devices(calibrated)
+    found = in_a_frame(calibrated, saved(calibrated, 0), 390)
+    assert found["errors"] == [] and len(found["rows"]) >= 12
+    assert found["sideways"] == found["cut"] == 0 and all(found["verdicts"])
 
 
 def test_a_reader_finds_and_narrows(calibrated):

@@ -119,6 +119,7 @@ class Worry:
     verdict is; `words`: of the command to try next, after `fabricmark`."""
 
     kind: str
+    benchmark: str
     about: str
     what: str
     words: Words
@@ -157,6 +158,22 @@ class Answer:
         """Those with an OpenCL platform, before hosts, whose memory messages go between."""
         every = {share.headline.device: share.headline.group.runs[0].device for share in self.shares}
         return [name for name, device in every.items() if device["platform"] != HOST] or list(every)
+
+    @cached_property
+    def drawn(self) -> list[Share]:
+        """Those with a limit or a model, for bars."""
+        return [share for share in self.shares if not (share.unlimited and share.unmodelled)]
+
+    @cached_property
+    def others(self) -> list[Share]:
+        """Those with neither, for sentences."""
+        return [share for share in self.shares if share.unlimited and share.unmodelled]
+
+    @cached_property
+    def numbers(self) -> dict[str, str]:
+        """{device: its number} of the bars, where they are of several devices."""
+        devices = list(dict.fromkeys(share.headline.device for share in self.drawn))
+        return {name: str(place) for place, name in enumerate(devices, 1)} if len(devices) > 1 else {}
 
     @property
     def models(self) -> str:
@@ -238,6 +255,7 @@ def make(
     found = [_of_failure(failure) for failure in failures]
     found += [worry for group in groups for worry in _of_group(group, devices[group.benchmark])]
     found += [worry for share in shares for worry in _of_share(share, devices[share.headline.benchmark])]
+    found = list(dict.fromkeys(found))  # several groups of a device without limits say the same
     valid = [group for group in groups if group.verdict() == "valid"]
     errors = [
         (group.benchmark, metric.row.error, is_off(metric))
@@ -272,25 +290,16 @@ def _by_error(found: tuple[str, float]) -> float:
 
 
 def worst_of(found: Sequence[Worry]) -> list[Worry]:
-    """At most MOST_WORRIES: wrong results before all, then the worst of each kind, then the next ones; of one
-    benchmark a second one only where there is no other."""
+    """At most MOST_WORRIES: wrong results before all; then of another benchmark before the same again, of
+    another kind before the same again, and the most severe."""
     ranked = sorted(found, key=lambda worry: -worry.severity)
     chosen = [worry for worry in ranked if worry.kind == WRONG][:MOST_WORRIES]
-    rounds = [[worry for worry in ranked if worry.kind == kind] for kind in KINDS[1:]]
-    for others_only in (True, False):
-        while len(chosen) < MOST_WORRIES:
-            about = {worry.about for worry in chosen} if others_only else set()
-            fresh = [[one for one in kind if one not in chosen and one.about not in about] for kind in rounds]
-            least = min(
-                (sum(one.kind == kind[0].kind for one in chosen) for kind in fresh if kind), default=None
-            )
-            if least is None:
-                break
-            chosen.append(
-                next(
-                    kind[0] for kind in fresh if kind and sum(c.kind == kind[0].kind for c in chosen) == least
-                )
-            )
+    left = [worry for worry in ranked if worry.kind != WRONG]
+    while left and len(chosen) < MOST_WORRIES:
+        kinds = Counter(worry.kind for worry in chosen)
+        names = {worry.benchmark for worry in chosen}
+        order = [(one.benchmark in names, kinds[one.kind], -one.severity) for one in left]
+        chosen.append(left.pop(order.index(min(order))))
     return chosen
 
 
@@ -318,7 +327,7 @@ def _of_group(group: Group, devices: int) -> list[Worry]:
 
 def _of_failure(failure: Failure) -> Worry:
     what = f"failed with exit code {failure.exit_code}, {failure.cause}"
-    return Worry(WRONG, failure.about, what, tuple(failure.words), SEVERITIES[INCOMPLETE])
+    return Worry(WRONG, failure.benchmark, failure.about, what, tuple(failure.words), SEVERITIES[INCOMPLETE])
 
 
 def _of_verdict(group: Group, run: Result, devices: int) -> Worry:
@@ -327,7 +336,9 @@ def _of_verdict(group: Group, run: Result, devices: int) -> Worry:
     why = {INCOMPLETE: "the run did not end", NOT_CHECKED: "nothing was compared with what is right"}
     said = why.get(verdict) or (failures or [f"exit code {run.document['run']['exit_code']}"])[0]
     words = next_steps.checked(run, devices) if verdict == NOT_CHECKED else next_steps.again(run, devices)
-    return Worry(WRONG, _about(group, devices), f"{verdict}, {said}", words, SEVERITIES[verdict])
+    return Worry(
+        WRONG, group.benchmark, _about(group, devices), f"{verdict}, {said}", words, SEVERITIES[verdict]
+    )
 
 
 def _without_limits(group: Group) -> list[Worry]:
@@ -337,7 +348,7 @@ def _without_limits(group: Group) -> list[Worry]:
     is_modelled = models.find(group.benchmark) is not None
     if group.known is not None or not is_of_limits or not is_modelled or not next_steps.is_here(run):
         return []
-    return [Worry(UNKNOWN, run.device["name"], "its limits were not measured", ("systems", "new"), 1.0)]
+    return [Worry(UNKNOWN, "", run.device["name"], "its limits were not measured", ("systems", "new"), 1.0)]
 
 
 def _far_from_model(group: Group, metric: Metric, devices: int) -> Worry:
@@ -346,7 +357,9 @@ def _far_from_model(group: Group, metric: Metric, devices: int) -> Worry:
     words = ("systems", "new", "--again") if is_measured_here else next_steps.table_of(run)
     measured = f"{_named(metric)}{number(row.best)} {row.unit}"
     what = f"{measured}, model {percent(row.error, signed=True)}"
-    return Worry(MODEL, _about(group, devices), what, words, doublings(1 + (row.error or 0.0)))
+    return Worry(
+        MODEL, group.benchmark, _about(group, devices), what, words, doublings(1 + (row.error or 0.0))
+    )
 
 
 def _of_share(share: Share, devices: int) -> list[Worry]:
@@ -358,11 +371,15 @@ def _of_share(share: Share, devices: int) -> list[Worry]:
     if share.share is not None and not FAR_FROM_LIMIT <= share.share <= run_tables.CREDIBLE_EFFICIENCY:
         why, words = _of_limit(share, devices)
         what = f"{percent(share.share)} of the limit{f' ({why})' if why else ''}"
-        found.append(Worry(LIMIT, _about(group, devices), what, words, doublings(share.share)))
+        found.append(
+            Worry(LIMIT, group.benchmark, _about(group, devices), what, words, doublings(share.share))
+        )
     if share.spread is not None and share.spread > NOISY:
         what = f"noisy: best and median are {percent(share.spread)} apart"
         words = next_steps.more_repetitions(group.runs[0], devices)
-        found.append(Worry(NOISE, _about(group, devices), what, words, doublings(1 + share.spread)))
+        found.append(
+            Worry(NOISE, group.benchmark, _about(group, devices), what, words, doublings(1 + share.spread))
+        )
     return found
 
 

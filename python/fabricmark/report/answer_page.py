@@ -1,6 +1,6 @@
 """The answer at the head of the page: a verdict that stays in sight, shares of limits, next steps."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
 
 from fabricmark.base.grouping import grouped
 from fabricmark.report import next_steps, sections, tables
@@ -31,26 +31,21 @@ def section(found: Answer) -> str:
         return ""
     return (
         f'<section id="answer"><h2>Share of the limit, and what to try next</h2><div class="answer">'
-        f'<div class="shares">{_shares(found)}</div><div>{_steps(found)}</div>{_picture(found.shares)}'
+        f'<div class="shares">{_shares(found)}</div><div>{_steps(found)}</div>{_picture(found)}'
         "</div></section>"
     )
 
 
 def _shares(found: Answer) -> str:
     """One line for each benchmark and device; those without a limit and a model in sentences."""
-    several = len(found.devices) > 1
-    drawn = [share for share in found.shares if not (share.unlimited and share.unmodelled)]
-    others = [share for share in found.shares if share.unlimited and share.unmodelled]
-    headings = ["benchmark", *["device"] * several, "best", "of the limit", "model error", "verdict"]
-    rows = [_row(share, several) for share in drawn]
-    on = "" if several or not found.devices else f" on {found.devices[0]}"
-    caption = f"Best as a share of the limit{on}"
-    shown = (
-        tables.table(caption, headings, rows, [headings.index(name) for name in headings[-4:-1]])
-        if rows
-        else ""
-    )
-    alike = grouped(((share.headline.verdict, share.unlimited), share) for share in others)
+    headings = ["benchmark", *["on"] * bool(found.numbers), "best", "of the limit", "model error"]
+    numeric = range(len(headings) - 3, len(headings))
+    rows = [_row(share, found) for share in found.drawn]
+    devices = [f"{number}: {name}" for name, number in found.numbers.items()]
+    devices = devices or [f"on {share.headline.device}" for share in found.drawn[:1]]
+    caption = f"Best as a share of the limit, {', '.join(devices)}"
+    shown = tables.table(caption, [*headings, "verdict"], rows, numeric) if rows else ""
+    alike = grouped(((share.headline.verdict, share.unlimited), share) for share in found.others)
     for (said, why), members in alike.items():
         by_name = grouped((_link(share), text(share.value)) for share in members)
         named = ", ".join(f"{link} {' and '.join(values)}" for link, values in by_name.items())
@@ -63,9 +58,9 @@ def _link(share: Share) -> str:
     return f'<a href="#{tables.anchor(name)}">{text(name)}</a>'
 
 
-def _row(share: Share, several: bool) -> str:
+def _row(share: Share, found: Answer) -> str:
     cells = [f'<th scope="row">{_link(share)}</th>']
-    cells += [tables.cell(share.headline.device)] if several else []
+    cells += [tables.cell(found.numbers[share.headline.device])] if found.numbers else []
     cells += [tables.cell(share.value, classes="n")]
     cells += [
         tables.bar(share.share, "share") if share.share is not None else tables.cell("no limit", classes="n")
@@ -86,9 +81,9 @@ def _steps(found: Answer) -> str:
     return steps + (f"<p>{text(found.models)}</p>" if found.models else "")
 
 
-def _picture(shares: Sequence[Share]) -> str:
+def _picture(found: Answer) -> str:
     """What was measured, and what the models expect, in per cent of the limit; nothing without limits."""
-    known = [(share, share.share) for share in shares if share.share is not None]
+    known = [(share, share.share) for share in found.shares if share.share is not None]
     if not known:
         return ""
     shown = known[:MOST_ROWS]
@@ -98,8 +93,7 @@ def _picture(shares: Sequence[Share]) -> str:
         for row, (share, value) in enumerate(shown)
         if not share.unmodelled
     ]
-    several = len({share.headline.device for share, _ in known}) > 1
-    names = [_name(share, several) for share, _ in shown]
+    names = [_name(share, found.numbers) for share, _ in shown]
     series = [Series("measured", measured, list(range(len(shown))), "bars", 0)]
     if expected:
         series.append(
@@ -114,9 +108,9 @@ def _picture(shares: Sequence[Share]) -> str:
     return f'<div class="percent">{key}{sections.figure(plot, None)}</div>'
 
 
-def _name(share: Share, several: bool) -> str:
-    """`stream: 12.3 GB/s, valid`"""
-    device = f" on {share.headline.device}" if several else ""
+def _name(share: Share, numbers: Mapping[str, str]) -> str:
+    """`stream: 12.3 GB/s, valid`; `stream on 2: ...` where devices have numbers."""
+    device = f" on {numbers[share.headline.device]}" if numbers else ""
     return f"{share.headline.benchmark}{device}: {share.value}, {share.verdict}"
 
 

@@ -54,15 +54,13 @@ def _wrapped(texts: Iterable[Text], out: Console) -> list[Text]:
 
 def _shares(found: Answer, out: Console, room: int) -> list[Text]:
     """Bars of what has a limit or a model, in the order of the answer, and the others in sentences."""
-    drawn = [share for share in found.shares if not (share.unlimited and share.unmodelled)]
-    others = [share for share in found.shares if share.unlimited and share.unmodelled]
-    devices = list(dict.fromkeys(share.headline.device for share in drawn))
-    numbers = {name: str(place) for place, name in enumerate(devices, 1)} if len(devices) > 1 else {}
+    drawn, numbers = found.drawn, found.numbers
     legend = [f"device {place}: {name}" for name, place in numbers.items()]
-    legend += [f"on {devices[0]}"] if len(devices) == 1 < len(found.devices) else []
+    if drawn and not numbers and len(found.devices) > 1:
+        legend = [f"on {drawn[0].headline.device}"]
     head = terminal.packed([Text(printable(one), style="dim") for one in legend], out.width)
     left = room - len(head) - (len(drawn) + 1 if drawn else 0)
-    prose = _without(others, found.devices, out, max(left, FEWEST_PROSE))
+    prose = _without(found.others, found.devices, out, max(left, FEWEST_PROSE))
     rows = max(room - len(prose) - len(head) - 1, FEWEST_ROWS)
     shown = drawn if len(drawn) <= rows else drawn[: rows - 1]
     lines = [*head, *(_bars(shown, numbers, out) if shown else [])]
