@@ -43,6 +43,8 @@
     found.every = narrow("", "all");
     found.one = narrow("RANDOM_ACC", "all");
     found.wrong = narrow("", "not valid");
+    found.off = narrow("", "model off");
+    found.without = narrow("", "no limit");
     found.none = narrow("no such thing", "all");
     found.again = narrow("", "all");
 

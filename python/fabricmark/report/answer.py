@@ -67,7 +67,7 @@ class Counts:
             self.failed
         )
         if wrong:
-            return f"FAILED: {' and '.join(wrong)} of {self.total} results"
+            return f"FAILED: {' and '.join(wrong)} of {self.total} result{'s' * (self.total > 1)}"
         return "NOT CHECKED: no result was compared with what is right"
 
 

@@ -102,36 +102,36 @@
   // What is looked for: rows of tables and whole benchmarks that do not have it are left out, here and on paper.
   const find = document.getElementById("find");
   const only = document.getElementById("only");
-  const tests = {
-    all: () => true,
-    "not valid": (row) => !/\bvalid\b/.test(row),
-    "model off": (row) => row.includes("model off"),
-    "no limit": (row) => row.includes("no limit"),
-  };
+  const ends = (row) => row.cells[row.cells.length - 1].textContent; // its verdict
+  const column = (name) => all("#headlines thead th").findIndex((heading) => heading.textContent === name);
+  const name = (row) => row.cells[0].textContent;
+  const shown = (part, is) => part.toggleAttribute("data-out", !is);
   function narrow() {
     const words = find.value.trim().toLowerCase();
     const fits = (text) => text.toLowerCase().includes(words);
-    const suits = tests[only.value];
-    const wanted = new Set();
     const heads = all("#answer tbody tr");
-    const shown = (part, is) => part.toggleAttribute("data-out", !is);
-    heads.forEach((row) => {
-      const is = fits(row.textContent) && suits(row.textContent);
-      shown(row, is);
-      if (is) wanted.add(row.cells[0].textContent);
-    });
-    all("section.rest:not(#about)").forEach((section) => {
-      const name = section.querySelector("h2").textContent;
-      const known = heads.some((row) => row.cells[0].textContent === name);
-      const rows = all("details:first-of-type > .frame tbody tr", section);
-      const some = words !== "" && !fits(name) && rows.some((row) => fits(row.textContent));
-      rows.forEach((row) => shown(row, !some || fits(row.textContent)));
-      const is = wanted.has(name) || (only.value === "all" ? fits(name) || some : !known && suits(section.textContent));
-      shown(section, is);
-      if (is) wanted.add(name);
-    });
-    all("#headlines tbody tr").forEach((row) => shown(row, wanted.has(row.cells[0].textContent)));
+    const lines = all("#headlines tbody tr");
+    const share = column("efficiency");
+    const suits = {
+      all: () => true,
+      "not valid": (row) => !ends(row).startsWith("valid"),
+      "model off": (row) => heads.some((head) => name(head) === name(row) && ends(head).includes("model off")),
+      "no limit": (row) => row.cells[share]?.textContent === "-" || row.textContent.includes("no limit"),
+    }[only.value];
+    const wanted = new Set(lines.filter(suits).map(name));
     const sections = all("section.rest:not(#about)");
+    sections.forEach((section) => {
+      const title = section.querySelector("h2").textContent;
+      const rows = all("details:first-of-type > .frame tbody tr", section);
+      const whole = fits(title) || lines.some((row) => name(row) === title && fits(row.textContent));
+      const some = rows.some((row) => fits(row.textContent));
+      rows.forEach((row) => shown(row, whole || !some || fits(row.textContent)));
+      const is = (wanted.has(title) || (only.value === "all" && !lines.some((row) => name(row) === title))) && (whole || some);
+      shown(section, is);
+      if (!is) wanted.delete(title);
+    });
+    lines.forEach((row) => shown(row, wanted.has(name(row)) && suits(row)));
+    heads.forEach((row) => shown(row, wanted.has(name(row)) && (only.value !== "not valid" || suits(row))));
     const here = sections.filter((section) => !section.hasAttribute("data-out")).length;
     document.getElementById("left").textContent = here < sections.length ? `${here} of ${sections.length} benchmarks` : "";
   }
