@@ -375,6 +375,11 @@ def test_how_the_command_was_called_is_how_it_is_printed(place, monkeypatch, tmp
     assert answer_view.command(["systems", "new"], 80) == ["   .venv/bin/fabricmark systems new"]
     monkeypatch.setattr("sys.argv", [str(called)])
     assert answer_view.command(["systems", "new"], 80) == ["   .venv/bin/fabricmark systems new"]
+    monkeypatch.setattr("sys.argv", ["/site-packages/fabricmark/__main__.py"])
+    assert answer_view.command(["list"], 80)[0].endswith(" -m fabricmark list")
+    monkeypatch.setattr("sys.argv", ["/site-packages/pytest/__main__.py"])
+    assert answer_view.command(["list"], 80) == ["   fabricmark list"]
+    monkeypatch.setattr("sys.argv", [str(called)])
     called.chmod(0o755)
     monkeypatch.setenv("PATH", str(called.parent))
     assert answer_view.command(["systems", "new"], 80) == ["   fabricmark systems new"]

@@ -30,7 +30,7 @@ OPTIMIZED = "throughput"  # kind of kernel that is written for speed
 def invoked() -> list[str]:
     """How this command was called, so that a line that begins with it works here: `.venv/bin/fabricmark`."""
     called = Path(sys.argv[0])
-    if called.name == "__main__.py":
+    if called.parts[-2:] == ("fabricmark", "__main__.py"):
         return [Path(sys.executable).name, "-m", "fabricmark"]
     if called.name != "fabricmark" or not called.exists():
         return ["fabricmark"]
