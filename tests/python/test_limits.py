@@ -163,7 +163,7 @@ def test_a_row_above_its_limit_has_a_reason(place, factor):
     document = slow_machine(factor)
     keep(document)
     path = place.write("one.json", samples.result())
-    done = place.run("report", path)
+    done = place.run("report", path, "--full")
     result = results.load(path)
     known = device_limits.of_result(result)
     rows = run_tables.rows(result.measurements, run_tables.predictions(result, known))
