@@ -3,14 +3,14 @@
 import pytest
 
 
-def completed(place, *words):
+def completed(place, *words, **more):
     """What bash would offer for the last word."""
     variables = {
         "_FABRICMARK_COMPLETE": "complete_bash",
         "COMP_WORDS": " ".join(["fabricmark", *words]),
         "COMP_CWORD": str(len(words)),
     }
-    return place.run(**variables).stdout.split()
+    return place.run(**variables, **more).stdout.split()
 
 
 def test_names_are_completed(place, of_the_repository):
@@ -22,6 +22,13 @@ def test_names_are_completed(place, of_the_repository):
     assert completed(place, "run", "stream", "--runtime", "fpga") == ["fpga-emulator"]
     for command in ("run", "scale"):
         assert completed(place, command, "stream", "--launcher", "s") == ["srun"]
+
+
+def test_baselines_are_completed(place):
+    (place.folder / "history/baselines").mkdir(parents=True)
+    (place.folder / "history/baselines/spring.json").write_text("")
+    variables = {"FABRICMARK_HISTORY": str(place.folder / "history")}
+    assert completed(place, "baseline", "list", "s", **variables) == ["spring"]
 
 
 def test_systems_are_completed(place):

@@ -14,6 +14,7 @@ import log_samples
 import meshes
 import pytest
 import samples
+import site_samples
 import test_outside_transports as outside
 from conftest import REPOSITORY, run_in_process
 from fabricmark.base import paths
@@ -110,6 +111,8 @@ def clone(tmp_path_factory):
         (folder / name).mkdir(parents=True)
         for number, document in enumerate((samples.result(), samples.b_eff())):
             (folder / name / f"{number}.json").write_text(json.dumps(document))
+    site_samples.write_history(folder / "nights", 7)
+    site_samples.write_night(folder / "tonight", 7)
     for name in ("old.log", "new.log"):
         (folder / name).write_text(log_samples.LATENCY)
     meshes.write_stations(folder / "reference.csv")
@@ -144,6 +147,8 @@ def clone(tmp_path_factory):
         ["systems", "describe", "--like", "u280_hbm", "my_board"], environment, folder, folder
     )
     assert described.returncode == 0, described.stderr
+    kept = run_in_process(["baseline", "set", "spring", "--history", "nights"], environment, folder, folder)
+    assert kept.returncode == 0, kept.stderr
     return folder, environment
 
 

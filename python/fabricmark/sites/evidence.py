@@ -1,0 +1,306 @@
+"""Is a series of nights slower than its baseline? Cumulative evidence over a few nights, at a chosen rate of
+false alarms.
+
+All values are natural logarithms, positive when better; a series is one metric on one node. Tonight's and the
+nights before it are compared with a baseline of older ones:
+
+- **Spread.** The scale of a metric is that of its nodes' deviations from their own medians over the baseline,
+  pooled over the nodes: first the median absolute deviation with its factor for small samples (Croux and
+  Rousseeuw, Time-efficient algorithms for two highly robust estimators of scale, 1992), then the standard
+  deviation of what lies within CUT of it, made consistent for the cut (the reweighted estimator of
+  Rousseeuw and Leroy, Robust Regression and Outlier Detection, 1987, sections 4 and 5). A node whose own
+  spread is larger than chance explains (F test) has its own.
+- **Score.** z = (baseline - night) / (scale sqrt(1 + k/n)), n the nights of the baseline, k those looked
+  at, which share its error; through Student's t to a normal score, so that few nights make wide limits.
+- **Limit.** Page's cumulative sum: sum(z - kappa) > h over the last 2 to K nights. It raises its first false
+  alarm after ARL = (exp(2 kappa b) - 2 kappa b - 1) / (2 kappa^2) nights on average, b = h + 1.166 (Siegmund,
+  Sequential Analysis, 1985; that is of a sum without end: K nights reach less, so that it is no less). ARL is the number of series over the wanted false alarms a night (Bonferroni, by `shared`).
+  kappa is half of the shift d that is found within K nights with a probability of DESIGN_POWER, K (d -
+  kappa) - h = z_p sqrt(K), where a cumulative sum finds it first (Lorden 1971, Moustakides 1986).
+- **Outliers.** One night alone proves nothing: without its largest night the sum must still speak for the
+  loss. With a share e of outliers in the baseline, chance makes an outlier and such a rest with a
+  probability of e Q(zc); zc is chosen so that this is within the rate of a series.
+"""
+
+import math
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+MAD_TO_DEVIATION = 1.4826  # of a normal distribution
+SMALL_SAMPLE = (1.0, 1.0, 1.196, 1.495, 1.363, 1.206, 1.200, 1.140, 1.129, 1.107)  # by number of values
+CUT = 3.5  # scales beyond which a night of the baseline is an outlier
+OVERSHOOT = 1.166  # twice 0.583, what a sum of normal steps is beyond its limit on average (Siegmund)
+DESIGN_POWER = 0.9
+STATED_POWER = 0.99  # of the smallest loss that is found
+LEAST_OWN = 5  # nights from which on a node's outliers are told by its own deviations, too
+OWN_SPREAD_LEVEL = 0.01  # at which a node has a spread of its own
+SMALLEST_SCALE = 1e-9  # of values that never change: the tolerance decides then
+
+
+@dataclass(frozen=True)
+class Rule:
+    """When a loss is one. `series`: how many share `rate`, the false alarms a night that are accepted among
+    all of them; `nights`: over how many the evidence adds up (1: tonight alone counts)."""
+
+    series: float
+    rate: float
+    nights: int
+
+    @property
+    def of_a_series(self) -> float:
+        """False alarms a night that one series may raise."""
+        return self.rate / max(self.series, 1)
+
+    @cached_property
+    def alone(self) -> float:
+        """The normal score beyond which one night is no chance."""
+        from scipy.special import ndtri  # here: its import would slow every other command down
+
+        return float(-ndtri(self.of_a_series))
+
+    @cached_property
+    def reference(self) -> float:
+        """kappa: what a night has to be off by to speak for a loss [scales]."""
+        return self._shift(DESIGN_POWER) / 2
+
+    @cached_property
+    def limit(self) -> float:
+        """h: what the sum has to reach [scales]."""
+        return limit(self.reference, 1 / self.of_a_series)
+
+    def found(self) -> float:
+        """The loss that is found within `nights` with a probability of STATED_POWER [scales]."""
+        from scipy.special import ndtri
+
+        beyond = float(ndtri(STATED_POWER))
+        if self.nights == 1:
+            return self.alone + beyond
+        return (self.limit + beyond * math.sqrt(self.nights)) / self.nights + self.reference
+
+    def rest(self, outliers: float) -> float:
+        """zc: the score that the nights but the largest need, with this share of outliers."""
+        from scipy.special import ndtri
+
+        return float(-ndtri(min(0.5, self.of_a_series / self.nights / max(outliers, self.of_a_series))))
+
+    def _shift(self, power: float) -> float:
+        from scipy.optimize import brentq
+        from scipy.special import ndtri
+
+        beyond = float(ndtri(power)) * math.sqrt(self.nights)
+
+        def left(shift: float) -> float:
+            return self.nights * shift / 2 - limit(shift / 2, 1 / self.of_a_series) - beyond
+
+        return float(brentq(left, 0.1, 100.0))
+
+
+def limit(reference: float, run_length: float) -> float:
+    """h of a cumulative sum whose first false alarm comes after `run_length` steps on average (Siegmund)."""
+    from scipy.optimize import brentq
+
+    wanted = math.log(2 * reference**2 * run_length)
+
+    def left(height: float) -> float:
+        exponent = 2 * reference * height
+        return exponent + math.log1p(-(exponent + 1) * math.exp(-exponent)) - wanted
+
+    return max(float(brentq(left, 1e-6, (wanted + 40) / reference)) - OVERSHOOT, 0.0)
+
+
+@dataclass(frozen=True)
+class Baseline:
+    """Of each series: centre, scale between nights (NaN where unknown), degrees of freedom of the scale, and
+    nights. `outliers`: share of all values that are some."""
+
+    centre: np.ndarray
+    scale: np.ndarray
+    freedom: np.ndarray
+    nights: np.ndarray
+    outliers: float
+
+
+def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
+    """Of values (series x nights, NaN where there is none); series of one group share their spread."""
+    nights = np.isfinite(values).sum(axis=1)
+    centre = median(values)
+    deviations = values - centre[:, None]
+    kept, raw = np.isfinite(values), np.full(len(values), np.nan)
+    for members in _members(groups):
+        several = members[nights[members] > 1]
+        if len(several):
+            raw[members] = _mad(deviations[several], nights[several])
+    own = np.where(nights >= LEAST_OWN, MAD_TO_DEVIATION * median(np.abs(deviations)), 0.0)
+    raw = np.maximum(raw, own)
+    kept &= ~(np.abs(deviations) > CUT * np.maximum(raw, SMALLEST_SCALE)[:, None])
+    counts = kept.sum(axis=1)
+    # A series of two levels lies between them: its median stands, and it says nothing of the spread.
+    centre = np.divide(np.where(kept, values, 0).sum(axis=1), counts, out=centre, where=counts > 0)
+    squares = np.where(kept, values - centre[:, None], 0.0) ** 2
+    scale, freedom = _scales(squares.sum(axis=1), counts, groups)
+    total, cut = int(nights.sum()), int((nights - counts)[counts > 0].sum())
+    outliers = (cut + 1) / (total + 2)  # Laplace: none seen does not mean none
+    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), outliers)
+
+
+def shared(base: Baseline, smallest: np.ndarray, rate: float, nights: int) -> Rule:
+    """The rule for all series of a baseline. `smallest`: losses below it never count [logarithm, one a
+    series].
+
+    A series whose noise hardly ever reaches that needs little of the accepted rate: what is left goes to the
+    others in equal parts, the largest a with sum(min(a, Q(smallest sqrt(2) / scale))) <= rate (the union
+    bound; a loss takes two nights at least, or a single one where `nights` is 1).
+    """
+    from scipy.special import ndtr
+
+    known = np.isfinite(base.scale)
+    steps = math.sqrt(min(nights, 2))
+    chances = np.sort(ndtr(-smallest[known] * steps / _widened(base, nights)[known]))
+    left, each = rate, rate
+    for place, chance in enumerate(chances):
+        each = left / (len(chances) - place)
+        if chance >= each:
+            break
+        left -= chance
+        each = rate  # all of them are quiet
+    return Rule(rate / min(each, rate), rate, nights)
+
+
+def _widened(base: Baseline, nights: int) -> np.ndarray:
+    """Scale of a night's distance from the centre, whose own error `nights` of them share."""
+    return base.scale * np.sqrt(1 + nights / np.maximum(base.nights, 1))
+
+
+def _scales(squares: np.ndarray, counts: np.ndarray, groups: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Scale and degrees of freedom of each series: its group's, or its own where that is larger."""
+    from scipy.special import fdtri
+
+    scale, freedom = np.full(len(counts), np.nan), np.zeros(len(counts))
+    own = np.maximum(counts - 1, 0)
+    for members in _members(groups):
+        degrees = int(own[members].sum())
+        if degrees < 1:
+            continue
+        alone = own[members] > 1
+        variances = squares[members] / np.maximum(own[members], 1)
+        rest = np.maximum(degrees - own[members], 1)
+        others = (squares[members].sum() - squares[members]) / rest
+        bound = fdtri(np.maximum(own[members], 1), rest, 1 - OWN_SPREAD_LEVEL) * others
+        is_wider = alone & (degrees > own[members]) & (variances > bound)
+        wider, alike = members[is_wider], members[~is_wider]
+        degrees = int(own[alike].sum())
+        scale[alike] = math.sqrt(squares[alike].sum() / max(degrees, 1))
+        freedom[alike] = degrees
+        scale[wider] = np.sqrt(squares[wider] / own[wider])
+        freedom[wider] = own[wider]
+    return np.maximum(scale / _cut_share(), SMALLEST_SCALE), freedom
+
+
+def _cut_share() -> float:
+    """Standard deviation of a normal distribution cut off at CUT."""
+    density = math.exp(-(CUT**2) / 2) / math.sqrt(2 * math.pi)
+    return math.sqrt(1 - 2 * CUT * density / math.erf(CUT / math.sqrt(2)))
+
+
+def _members(groups: np.ndarray) -> list[np.ndarray]:
+    """Places of each group's series."""
+    order = np.argsort(groups, kind="stable")
+    return np.split(order, np.flatnonzero(np.diff(groups[order])) + 1) if len(order) else []
+
+
+def _mad(deviations: np.ndarray, nights: np.ndarray) -> float:
+    """Scale of the pooled deviations, with the factor for as many nights as a series has."""
+    count = int(np.median(nights))
+    factor = SMALL_SAMPLE[count] if count < len(SMALL_SAMPLE) else count / (count - 0.8)
+    pooled = np.abs(deviations[np.isfinite(deviations)])
+    return MAD_TO_DEVIATION * factor * float(np.median(pooled))
+
+
+def median(values: np.ndarray) -> np.ndarray:
+    """Of each row, without its NaNs; NaN where nothing is left."""
+    ordered = np.sort(values, axis=-1)  # NaNs come last
+    counts = np.isfinite(values).sum(axis=-1)
+    rows = np.arange(len(values))
+    low, high = np.maximum(counts - 1, 0) // 2, np.maximum(counts, 1) // 2
+    return (
+        (ordered[rows, low] + ordered[rows, high]) / 2 if values.shape[-1] else np.full(len(values), np.nan)
+    )
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """Of each series: is it a loss (`slower`), would one more night make it one (`suspect`); `loss` and
+    `interval` of it [logarithm, positive: slower]; `chance`: of such evidence in a night without a loss;
+    `found`: the loss that would be found [logarithm]; `over`: nights that speak for it. NaN where there is
+    no baseline."""
+
+    slower: np.ndarray
+    suspect: np.ndarray
+    loss: np.ndarray
+    error: np.ndarray
+    chance: np.ndarray
+    found: np.ndarray
+    over: np.ndarray
+
+
+def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, at_once: float) -> Evidence:
+    """The newest nights (series x up to rule.nights, the last one tonight) beside their baseline.
+
+    `smallest`: losses below it never count [logarithm, one a series]; `at_once`: from this loss on one night
+    is enough, where it is no chance.
+    """
+    from scipy.special import ndtr
+
+    looked = nights[:, -rule.nights :]
+    lost = base.centre[:, None] - looked
+    wide = _widened(base, rule.nights)
+    scores = np.nan_to_num(_normal(lost / wide[:, None], base.freedom), nan=0.0, posinf=40.0, neginf=-40.0)
+    tonight = np.nan_to_num(lost[:, -1], nan=0.0)
+    alone = (scores[:, -1] > rule.alone) & (tonight >= smallest)
+    slower = alone & (tonight >= at_once) if rule.nights > 1 else alone
+    over = np.ones(len(looked), dtype=int)
+    best = scores[:, -1].copy()
+    suspect = alone.copy()
+    for count in range(2, looked.shape[1] + 1):
+        window = scores[:, -count:]
+        mean = np.nanmean(np.where(np.isfinite(lost[:, -count:]), lost[:, -count:], 0.0), axis=1)
+        beyond = ((window - rule.reference).sum(axis=1) > rule.limit) & (mean >= smallest)
+        rest = (window.sum(axis=1) - window.max(axis=1)) / math.sqrt(count - 1)
+        # Only with tonight on its side: a loss that has gone is none.
+        proven = beyond & (rest > rule.rest(base.outliers)) & (scores[:, -1] > 0)
+        joined = window.sum(axis=1) / math.sqrt(count)
+        longer = proven & (joined > np.where(over > 1, best, -np.inf))
+        over[longer], best[longer] = count, joined[longer]
+        slower |= proven
+        suspect |= beyond & (scores[:, -1] > rule.reference)
+    places = np.arange(looked.shape[1])[None, :] >= looked.shape[1] - over[:, None]
+    loss = median(np.where(places, lost, np.nan))
+    error = wide / np.sqrt(over)
+    known = np.isfinite(base.scale)
+    found = np.where(known, _from_normal(rule.found(), base.freedom) * wide, np.nan)
+    return Evidence(
+        slower & known,
+        suspect & ~slower & known,
+        loss,
+        np.where(known, error, np.nan),
+        ndtr(-best),
+        found,
+        over,
+    )
+
+
+def _normal(scores: np.ndarray, freedom: np.ndarray) -> np.ndarray:
+    """Student's t as normal scores of the same probability; in the tail, where double precision has one."""
+    from scipy.special import ndtri, stdtr
+
+    tail = stdtr(np.maximum(freedom, 1)[:, None], -np.abs(scores))
+    return np.sign(scores) * -ndtri(np.maximum(tail, 1e-300))
+
+
+def _from_normal(score: float, freedom: np.ndarray) -> np.ndarray:
+    """The other way round."""
+    from scipy.special import ndtr, stdtrit
+
+    return -stdtrit(np.maximum(freedom, 1), float(ndtr(-score)))
