@@ -147,8 +147,9 @@ def clone(tmp_path_factory):
         ["systems", "describe", "--like", "u280_hbm", "my_board"], environment, folder, folder
     )
     assert described.returncode == 0, described.stderr
-    kept = run_in_process(["baseline", "set", "spring", "--history", "nights"], environment, folder, folder)
-    assert kept.returncode == 0, kept.stderr
+    for words in ("baseline set spring --history nights", "history import nights"):
+        kept = run_in_process(words.split(), environment, folder, folder)
+        assert kept.returncode == 0, kept.stderr
     return folder, environment
 
 

@@ -1,6 +1,7 @@
 """`fabricmark check`, `fabricmark baseline`: options in, one call, exit code out."""
 
 import os
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -10,21 +11,30 @@ from fabricmark.base import choices, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.compare.arguments import share
-from fabricmark.sites import against, check, nights, reports, view
+from fabricmark.sites import against, check, nights, store, view
 from fabricmark.sites.check import AT_ONCE, FALSE_ALARMS, TOLERANCE, Settings
 from fabricmark.sites.nights import Night
 
 VARIABLE = "FABRICMARK_HISTORY"
 DEFAULT = "history"
+MOST_NIGHTS = 1000  # that are read of a store
 HISTORY = typer.Option(
-    metavar="FOLDER",
-    help=f"Older nights, a folder of results each (default: {VARIABLE}, else {DEFAULT}).",
+    metavar="FOLDER|STORE",
+    help=f"Older nights: folders of results, or a store of `history` (default: {VARIABLE}, else {DEFAULT}).",
 )
 RESULTS = typer.Argument(metavar="RESULTS", help="Result files, or a folder of them.")
 
 
 def history_of(given: Path | None) -> Path:
     return given or Path(os.environ.get(VARIABLE) or DEFAULT)
+
+
+def older_nights(place: Path, than: Night, leave_out: Sequence[Path]) -> tuple[list[Night], list[str]]:
+    """Of a store or of a folder, oldest first, and what could not be read of it."""
+    if not store.is_store(place):
+        return nights.older(place, than, leave_out)
+    with store.opened(place) as opened:
+        return opened.nights(than.started, MOST_NIGHTS), []
 
 
 def _names() -> list[str]:
@@ -67,16 +77,23 @@ def check_command(
                         not allow_missing)  # fmt: skip
     tonight = nights.tonight(places)
     folder = history_of(history)
-    older, faults = nights.older(folder, tonight, places)
+    older, faults = older_nights(folder, tonight, places)
     kept = against.load(folder, chosen_against.name).nights if chosen_against.kind == "baseline" else []
     chosen = against.choose(chosen_against, older, kept, evidence)
     found = check.judge(tonight, chosen, chosen_against, settings)
+    _save(found, junit, perflog)
+    view.show(found, faults)
+    raise typer.Exit(found.exit_code)
+
+
+def _save(found: check.Verdict, junit: Path | None, perflog: Path | None) -> None:
+    """What other tools read, where it is wanted."""
+    from fabricmark.sites import reports  # here: XML would slow every other command down
+
     if junit is not None:
         reports.save_junit(found, junit)
     if perflog is not None:
         reports.save_perflog(found, perflog)
-    view.show(found, faults)
-    raise typer.Exit(found.exit_code)
 
 
 def tolerances(texts: list[str]) -> dict[str, float]:
@@ -113,7 +130,7 @@ def set_command(
     if places:
         chosen = [nights.tonight(places)]
     else:
-        chosen = nights.older(folder, Night("now"), [])[0][-newest:]
+        chosen = older_nights(folder, Night("now"), [])[0][-newest:]
         if not chosen:
             raise FabricmarkError(f"{folder} holds no night", "keep results in it, or name some")
     made = against.save(folder, name, chosen, by, note)

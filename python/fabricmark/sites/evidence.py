@@ -14,9 +14,10 @@ nights before it are compared with a baseline of older ones:
   at, which share its error; through Student's t to a normal score, so that few nights make wide limits.
 - **Limit.** Page's cumulative sum: sum(z - kappa) > h over the last 2 to K nights. It raises its first false
   alarm after ARL = (exp(2 kappa b) - 2 kappa b - 1) / (2 kappa^2) nights on average, b = h + 1.166 (Siegmund,
-  Sequential Analysis, 1985; that is of a sum without end: K nights reach less, so that it is no less). ARL is the number of series over the wanted false alarms a night (Bonferroni, by `shared`).
-  kappa is half of the shift d that is found within K nights with a probability of DESIGN_POWER, K (d -
-  kappa) - h = z_p sqrt(K), where a cumulative sum finds it first (Lorden 1971, Moustakides 1986).
+  Sequential Analysis, 1985; that is of a sum without end: K nights reach less, so that it is no less). ARL
+  is the number of series over the wanted false alarms a night (Bonferroni, by `shared`). kappa is half of
+  the shift d that is found within K nights with a probability of DESIGN_POWER, K (d - kappa) - h = z_p
+  sqrt(K), where a cumulative sum finds it first (Lorden 1971, Moustakides 1986).
 - **Outliers.** One night alone proves nothing: without its largest night the sum must still speak for the
   loss. With a share e of outliers in the baseline, chance makes an outlier and such a rest with a
   probability of e Q(zc); zc is chosen so that this is within the rate of a series.
