@@ -47,8 +47,8 @@ from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import CALIBRATE, predict
 from fabricmark.report import answer, chosen, outputs, run_tables
 from fabricmark.simulate.command import simulate
+from fabricmark.sites import cluster_command, history_command
 from fabricmark.sites import command as sites_command
-from fabricmark.sites import history_command
 from fabricmark.systems import calibration, choice, option_types
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
@@ -513,6 +513,7 @@ app.command("record", context_settings=REST)(record.record_command)
 app.command("check")(sites_command.check_command)
 app.add_typer(sites_command.baseline_app, name="baseline")
 app.add_typer(history_command.app, name="history")
+app.command("cluster")(cluster_command.cluster_command)
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("bathymetry")(grids_command.bathymetry)

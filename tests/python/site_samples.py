@@ -4,6 +4,7 @@ import json
 
 import compare_samples
 import numpy as np
+import samples
 from fabricmark.sites import evidence
 
 METRICS, NODES, NIGHTS, BASE, LOOKED = 40, 8, 200, 60, 3
@@ -59,4 +60,32 @@ def write_history(folder, nights, **kind):
     """So many nights below one folder; the next one is tonight."""
     for at in range(nights):
         write_night(folder / f"night-{at:03}", at, **kind)
+    return folder
+
+
+def pair_of(one, two, factor, random, spread=0.005):
+    """A result document of two ranks, each on a node of its own."""
+    made = compare_samples.document(random, 0, factor, between=spread, within=0.001, repetitions=3)
+    made["environment"]["ranks"] = {
+        "count": 2, "kind": "mpi", "mpi_library": None,
+        "placement": [
+            {"rank": rank, "host": host, "device_index": 0, "device": "sample-cpu", "compute_units": 2}
+            for rank, host in enumerate((one, two))
+        ],
+    }  # fmt: skip
+    (entry,) = made["measurements"]
+    times = entry["samples"]["per_rank"][0]
+    made["measurements"] = [samples.measurement("triad", (times, times))]
+    return made
+
+
+def write_look(folder, nodes, slow=None, seed=8):
+    """Each node alone and each pair of them; `slow`: factors of the times of nodes and pairs, by name."""
+    random, slow = np.random.default_rng(seed), slow or {}
+    write_night(folder, 0, nodes=nodes, slow=slow, spread=0.005)
+    for place, one in enumerate(nodes):
+        for two in nodes[place + 1 :]:
+            factor = slow.get(f"{one}+{two}", 1.0) * slow.get(one, 1.0) * slow.get(two, 1.0)
+            made = pair_of(one, two, factor, random)
+            (folder / f"{one}-{two}.json").write_text(json.dumps(made))
     return folder

@@ -113,6 +113,7 @@ def clone(tmp_path_factory):
             (folder / name / f"{number}.json").write_text(json.dumps(document))
     site_samples.write_history(folder / "nights", 7)
     site_samples.write_night(folder / "tonight", 7)
+    site_samples.write_look(folder / "look", [f"n{i}" for i in range(1, 7)])
     for name in ("old.log", "new.log"):
         (folder / name).write_text(log_samples.LATENCY)
     meshes.write_stations(folder / "reference.csv")

@@ -71,14 +71,21 @@ class Rule:
         """h: what the sum has to reach [scales]."""
         return limit(self.reference, 1 / self.of_a_series)
 
+    @property
+    def needed(self) -> float:
+        """What a night has to be off by for an alarm, each of `nights` alike [scales]."""
+        return self.alone if self.nights == 1 else self.limit / self.nights + self.reference
+
     def found(self) -> float:
         """The loss that is found within `nights` with a probability of STATED_POWER [scales]."""
+        return self.needed + self.margin
+
+    @property
+    def margin(self) -> float:
+        """What a loss is more than `needed`, so that noise seldom hides it [scales]."""
         from scipy.special import ndtri
 
-        beyond = float(ndtri(STATED_POWER))
-        if self.nights == 1:
-            return self.alone + beyond
-        return (self.limit + beyond * math.sqrt(self.nights)) / self.nights + self.reference
+        return float(ndtri(STATED_POWER)) / math.sqrt(self.nights)
 
     def rest(self, outliers: float) -> float:
         """zc: the score that the nights but the largest need, with this share of outliers."""
@@ -280,7 +287,7 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
     loss = median(np.where(places, lost, np.nan))
     error = wide / np.sqrt(over)
     known = np.isfinite(base.scale)
-    found = np.where(known, _from_normal(rule.found(), base.freedom) * wide, np.nan)
+    found = np.where(known, (_from_normal(rule.needed, base.freedom) + rule.margin) * wide, np.nan)
     return Evidence(
         slower & known,
         suspect & ~slower & known,

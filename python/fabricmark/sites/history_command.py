@@ -81,7 +81,7 @@ def list_command(file: Annotated[Path, STORE] = DEFAULT) -> None:
 def show_command(
     words: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[WORDS]", help="Metrics whose names have all of these, as `stream triad`."),
+        typer.Argument(metavar="[WORDS]", help="Metrics whose names have all of these words."),
     ] = None,
     file: Annotated[Path, STORE] = DEFAULT,
     node: Annotated[str, typer.Option(help="Only this node.")] = "",

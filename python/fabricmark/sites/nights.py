@@ -17,6 +17,7 @@ from fabricmark.compare import metrics
 from fabricmark.results import Result, judgement, logs
 
 BASELINES = "baselines"  # folder within a history, of what `baseline set` has kept
+JOINED = "+"  # between the nodes of a pair
 MOST_NAMED = 2  # nodes of a run that its label names one by one
 
 
@@ -55,7 +56,7 @@ def node_of(result: Result) -> str:
         return f"{len(hosts)} nodes from {hosts[0]}"
     indices = {place["device_index"] for place in places}
     device = f" device {min(indices)}" if len(indices) == 1 and min(indices) > 0 else ""
-    return "+".join(hosts) + device
+    return JOINED.join(hosts) + device
 
 
 def series_of(result: Result) -> list[tuple[Series, float]]:
