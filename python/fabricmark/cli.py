@@ -325,7 +325,7 @@ def scale_command(
 def report_command(
     places: Annotated[
         list[Path],
-        typer.Argument(metavar="FILES|FOLDERS", help="Result files, or logs of OSU or nccl-tests."),
+        typer.Argument(metavar="FILES|FOLDERS", help="Result files, or logs of other benchmarks."),
     ],
     html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,

@@ -217,12 +217,16 @@ def test_old_results_and_text_of_others_are_imported(place):
     folder.mkdir(parents=True)
     (folder / "one.json").write_text(json.dumps(samples.of_version_1(samples.result())))
     (place.folder / "old/osu.log").write_text(log_samples.LATENCY)
+    (place.folder / "old/hpccoutf.txt").write_text(log_samples.HPCC)
+    (place.folder / "old/gemm.txt").write_text(log_samples.HPCC_FPGA_GEMM)
     wrong = samples.result(status="failed")
     (folder / "wrong.json").write_text(json.dumps(wrong))
     done = place.run("history", "import", "old")
-    assert done.returncode == 0 and "3 new" in done.stdout
+    assert done.returncode == 0 and "5 new" in done.stdout
     listed = place.run("history", "list").stdout
-    assert "OSU MPI" in listed and "fabricmark" in listed
+    assert all(
+        tool in listed for tool in ("OSU MPI", "fabricmark", "HPC Challenge 1.5.0f", "HPCC FPGA GEMM 1.3")
+    )
     assert place.run("history", "show", "latency").returncode == 0
 
 

@@ -1,4 +1,4 @@
-"""Text output of the OSU Micro-Benchmarks and of nccl-tests: read as results, shown and compared."""
+"""Text output of other benchmarks: read as results, shown and compared."""
 
 import json
 import random
@@ -37,6 +37,24 @@ def values(text, name="x"):
         ("allreduce.log", "allreduce", None, 4, ("latency", 8, "mpi_float"), 3.30),
         ("all_reduce_perf.log", "allreduce", 2, 8, ("bus_bandwidth", 134217728, "in place"), 382.34),
         ("all_gather_perf.log", "all_gather_perf", None, 12, ("latency", 33554432, "out of place"), 4393.9),
+        ("hpccoutf.txt", "hpcc", 2, 27, ("performance", None, "HPL"), 52.1428),
+        ("hpccoutf.txt", "hpcc", 2, 27, ("bandwidth", None, "StarSTREAM", "Triad"), 78.1886),
+        ("hpccoutf.txt", "hpcc", 2, 27, ("updates", None, "MPIRandomAccess"), 0.0429889),
+        ("hpccoutf.txt", "hpcc", 2, 27, ("latency", None, "RandomlyOrderedRing"), 0.246349),
+        ("fpga_stream.txt", "hpcc_fpga", 1, 3, ("bandwidth", None, "STREAM", "Triad"), 69.0),
+        ("fpga_old.txt", "hpcc_fpga", 2, 1, ("bandwidth", None, "STREAM", "Add"), 62.0005),
+        ("fpga_gemm.txt", "hpcc_fpga", 1, 1, ("performance", None, "GEMM"), 687.195),
+        ("fpga_updates.txt", "hpcc_fpga", None, 1, ("updates", None, "random access"), 0.512),
+        ("fpga_fft.txt", "hpcc_fpga", None, 1, ("performance", None, "FFT"), 110.5),
+        ("fpga_linpack.txt", "hpcc_fpga", None, 3, ("performance", None, "LINPACK", "GEFA"), 194.784),
+        (
+            "fpga_transpose.txt",
+            "hpcc_fpga",
+            None,
+            3,
+            ("bandwidth", None, "matrix transposition", "link"),
+            19.1115,
+        ),
     ],
 )
 def test_every_number_is_found(name, program, ranks, count, key, value):
@@ -61,7 +79,8 @@ def test_what_headings_tell_is_kept():
 @pytest.mark.parametrize(
     ("name", "verdict"),
     [("latency.log", "not checked"), ("bw.out", "INVALID"), ("all_reduce_perf.log", "INVALID"),
-     ("all_gather_perf.log", "valid")],
+     ("all_gather_perf.log", "valid"), ("hpccoutf.txt", "valid"), ("fpga_stream.txt", "valid"),
+     ("fpga_old.txt", "INVALID")],
 )  # fmt: skip
 def test_the_programs_own_check_counts(tmp_path, name, verdict):
     path = tmp_path / name
@@ -91,6 +110,17 @@ FAULTS = {
     "both kinds": (log_samples.LATENCY + log_samples.ALL_REDUCE, "outputs of OSU and of nccl-tests"),
     "two tables": (log_samples.ALL_REDUCE * 2, "a second table after that of line 8"),
     "no program": (log_samples.ALL_GATHER_OLD, "no program is named"),
+    "hpcc, cut": (log_samples.HPCC.partition("End of Summary")[0], "the summary has no end"),
+    "hpcc, no summary": (
+        log_samples.HPCC.partition("Begin of Summ")[0],
+        "no summary: the run ended before it",
+    ),
+    "hpcc, two runs": (log_samples.HPCC * 2, "a second summary after that of line"),
+    "hpcc, no number": (log_samples.HPCC.replace("PTRANS_GBs=", "PTRANS_GBs=x"), "PTRANS_GBs 'x"),
+    "fpga, two runs": (log_samples.HPCC_FPGA_GEMM * 2, "a second run after that of line 1"),
+    "fpga, no table": (log_samples.HPCC_FPGA_GEMM.partition("best")[0], "no table of results"),
+    "fpga, cut row": (log_samples.HPCC_FPGA_GEMM.partition("6.87")[0], "2 numbers below 3 headings"),
+    "fpga, odd unit": (log_samples.HPCC_FPGA_GEMM.replace(" GFLOP/s", " MOPS/s"), "the unit 'MOPS/s' is not"),
     "nccl, cut row": (log_samples.ALL_REDUCE.partition("382.34")[0], "line 14: time 'sum' is no number"),
 }
 
@@ -103,6 +133,16 @@ def test_a_damaged_log_is_one_line(tmp_path, fault):
     with pytest.raises(FabricmarkError, match=re.escape(words)) as raised:
         logs.load(path)
     assert raised.value.exit_code == 2 and "\n" not in str(raised.value) and "a.log" in str(raised.value)
+
+
+def test_settings_and_versions_of_hpcc_are_kept():
+    log = parse(log_samples.HPCC, "x")
+    assert log.writer == "HPC Challenge 1.5.0f" and log.parameters["HPL_N"] == 600
+    log = parse(log_samples.HPCC_FPGA_STREAM, "x")
+    assert log.writer == "HPCC FPGA STREAM 2.6" and log.devices == [
+        "p520_max_sg280l : BittWare board (aclbitt0)"
+    ]
+    assert log.parameters["array_size"] == 134217728 and "kernel_file" not in log.parameters
 
 
 def test_no_text_ends_in_anything_but_a_fault():

@@ -4,13 +4,13 @@ A log has averages and no samples, and seldom says where it was made: what it do
 """
 
 import os
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 
 from fabricmark import results
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.results import Measurement, Result, nccl, osu
+from fabricmark.results import Measurement, Result, hpcc, hpcc_fpga, nccl, osu
 from fabricmark.results.log_table import Check, Fault, Log, Value, lines
 
 ENDINGS = (".log", ".out", ".txt")  # of what is looked at in folders
@@ -18,7 +18,14 @@ HEAD_BYTES = 1 << 16
 MOST_BYTES = 64 << 20
 UNKNOWN = "unknown"
 UNKNOWN_MACHINE = "unknown machine"
-REMEDY = "give a whole output of the OSU Micro-Benchmarks or of nccl-tests, or a result file"
+REMEDY = "give a whole output of OSU, nccl-tests, HPC Challenge or HPCC FPGA, or a result file"
+# What tells a text of each kind, and who reads it.
+KINDS: Mapping[str, tuple[Callable[[str], bool], Callable[[str, str], Log]]] = {
+    "OSU": (osu.is_title, lambda text, _: osu.parse(text)),
+    "nccl-tests": (nccl.is_heading, nccl.parse),
+    "HPC Challenge": (hpcc.is_title, lambda text, _: hpcc.parse(text)),
+    "HPCC FPGA": (hpcc_fpga.is_title, lambda text, _: hpcc_fpga.parse(text)),
+}
 
 
 def is_log(path: Path) -> bool:
@@ -57,7 +64,7 @@ def _head(path: Path) -> str:
 
 
 def _holds_table(text: str) -> bool:
-    return any(osu.is_title(line) or nccl.is_heading(line) for line in lines(text))
+    return any(is_one(line) for line in lines(text) for is_one, _ in KINDS.values())
 
 
 def load(path: Path) -> Result:
@@ -82,14 +89,16 @@ def read(path: Path) -> Result:
 
 
 def parse(text: str, file_name: str) -> Log:
-    """The run in a text of either kind. Raises Fault."""
+    """The run in a text of one of KINDS. Raises Fault."""
     found = lines(text)
-    is_osu, is_nccl = any(map(osu.is_title, found)), any(map(nccl.is_heading, found))
-    if is_osu and is_nccl:
-        raise Fault(0, "outputs of OSU and of nccl-tests in one file", "keep each run in a file of its own")
-    if not is_osu and not is_nccl:
+    kinds = [name for name, (is_one, _) in KINDS.items() if any(map(is_one, found))]
+    if len(kinds) > 1:
+        raise Fault(
+            0, f"outputs of {' and of '.join(kinds)} in one file", "keep each run in a file of its own"
+        )
+    if not kinds:
         raise Fault(0, "neither a result file nor an output of a benchmark that is known", REMEDY)
-    return osu.parse(text) if is_osu else nccl.parse(text, file_name)
+    return KINDS[kinds[0]][1](text, file_name)
 
 
 def result(path: Path, log: Log) -> Result:

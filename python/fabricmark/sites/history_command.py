@@ -42,7 +42,7 @@ def import_command(
     places: Annotated[list[Path], typer.Argument(metavar="FILES|FOLDERS", help="With all that lies below.")],
     file: Annotated[Path, STORE] = DEFAULT,
 ) -> None:
-    """Add old results, of any version, and text of OSU and nccl-tests; a night is the day of a run."""
+    """Add old results, of any version, and text of other benchmarks; a night is the day of a run."""
     raise typer.Exit(_add(history.files_below(places), file, None))
 
 
