@@ -3,7 +3,7 @@
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -127,7 +127,7 @@ def _baseline(series: Sequence[Series], chosen: Chosen, values: np.ndarray) -> e
     spread = matrix(chosen.spread, series) if len(chosen.spread) > 1 else np.hstack([base, values[:, -1:]])
     of_all = evidence.baseline(spread, groups)
     nights = np.isfinite(base).sum(axis=1)
-    return evidence.Baseline(evidence.median(base), of_all.scale, of_all.freedom, nights, of_all.outliers)
+    return replace(of_all, centre=evidence.median(base), nights=nights)
 
 
 def _row(
@@ -197,9 +197,7 @@ def _together(
     )
     common = evidence.baseline(older, np.arange(len(wide)))
     if chosen.spread != chosen.base:  # `last`: its own night is what counts
-        common = evidence.Baseline(
-            older[:, -1], common.scale, common.freedom, np.ones(len(wide)), common.outliers
-        )
+        common = replace(common, centre=older[:, -1], nights=np.ones(len(wide)))
     smallest = np.array([settings.smallest(series[members[0]]) for members in wide])
     rule = evidence.shared(common, smallest, settings.false_alarms / 2, newer.shape[1])
     found = evidence.judge(newer, common, rule, smallest, lost(settings.at_once))

@@ -12,7 +12,7 @@ and is named once.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass, replace
 from itertools import groupby
 
 import numpy as np
@@ -90,11 +90,7 @@ def view(night: Night, settings: Settings) -> View:
     rule = Rule(max(sum(len(table.names) for table in tables), 1), settings.false_alarms, 1)
     if tables:
         every = [_repeated(base, len(table.names)) for base, table in zip(bases, tables, strict=True)]
-        together = Baseline(
-            np.concatenate([one.centre for one in every]), np.concatenate([one.scale for one in every]),
-            np.concatenate([one.freedom for one in every]), np.concatenate([one.nights for one in every]),
-            outliers=0.0,
-        )  # fmt: skip
+        together = Baseline(*(np.concatenate(part) for part in zip(*map(astuple, every), strict=True)))
         rule = evidence.shared(together, np.concatenate(smallest), settings.false_alarms, 1)
     places = [
         place
@@ -172,13 +168,12 @@ def _base(table: Table) -> Baseline:
     base = evidence.baseline(table.values[None, :], np.zeros(1, dtype=int))
     freedom = np.maximum(base.freedom - table.lost_degrees, 1.0)
     scale = base.scale * np.sqrt(np.maximum(base.freedom, 1.0) / freedom)
-    return Baseline(base.centre, scale, freedom, base.nights, base.outliers)
+    return replace(base, scale=scale, freedom=freedom)
 
 
 def _repeated(base: Baseline, count: int) -> Baseline:
     """The same for each place of a table."""
-    parts = [np.repeat(part, count) for part in (base.centre, base.scale, base.freedom, base.nights)]
-    return Baseline(parts[0], parts[1], parts[2], parts[3], base.outliers)
+    return Baseline(*(np.repeat(part, count) for part in astuple(base)))
 
 
 def _judged(table: Table, base: Baseline, rule: Rule, smallest: float) -> list[Place]:

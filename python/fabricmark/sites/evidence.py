@@ -20,7 +20,9 @@ nights before it are compared with a baseline of older ones:
   sqrt(K), where a cumulative sum finds it first (Lorden 1971, Moustakides 1986).
 - **Outliers.** One night alone proves nothing: without its largest night the sum must still speak for the
   loss. With a share e of outliers in the baseline, chance makes an outlier and such a rest with a
-  probability of e Q(zc); zc is chosen so that this is within the rate of a series.
+  probability of e Q(zc); zc is chosen so that this is within the rate of a series. e is that of all metrics, or
+  where the metric has more, halfway to its own. A loss so large that one night is enough must be larger than any that
+  a night of this metric's baseline had and the next one had not.
 """
 
 import math
@@ -87,11 +89,26 @@ class Rule:
 
         return float(ndtri(STATED_POWER)) / math.sqrt(self.nights)
 
-    def rest(self, outliers: float) -> float:
-        """zc: the score that the nights but the largest need, with this share of outliers."""
+    def rest(self, outliers: np.ndarray) -> np.ndarray:
+        """zc: the score that the nights but the largest need, with these shares of outliers."""
         from scipy.special import ndtri
 
-        return float(-ndtri(min(0.5, self.of_a_series / self.nights / max(outliers, self.of_a_series))))
+        chance = self.of_a_series / self.nights / np.maximum(outliers, self.of_a_series)
+        return -ndtri(np.minimum(0.5, chance))
+
+    def rest_needed(self, outliers: np.ndarray) -> np.ndarray:
+        """What a night has to be off by for `rest`, with a probability of STATED_POWER [scales].
+
+        The largest of K normal values is about ndtri((K - 3/8) / (K + 1/4)) on average (Blom 1958).
+        """
+        from scipy.special import ndtri
+
+        if self.nights == 1:
+            return np.zeros_like(outliers)
+        others = self.nights - 1
+        largest = float(ndtri((self.nights - 0.375) / (self.nights + 0.25)))
+        margin = float(ndtri(STATED_POWER)) / math.sqrt(others)
+        return self.rest(outliers) / math.sqrt(others) + largest / others + margin
 
     def _shift(self, power: float) -> float:
         from scipy.optimize import brentq
@@ -121,13 +138,15 @@ def limit(reference: float, run_length: float) -> float:
 @dataclass(frozen=True)
 class Baseline:
     """Of each series: centre, scale between nights (NaN where unknown), degrees of freedom of the scale, and
-    nights. `outliers`: share of all values that are some."""
+    nights. `outliers`: share of the values that are some; `worst`: largest loss of one night of its metric
+    [logarithm]."""
 
     centre: np.ndarray
     scale: np.ndarray
     freedom: np.ndarray
     nights: np.ndarray
-    outliers: float
+    outliers: np.ndarray
+    worst: np.ndarray
 
 
 def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
@@ -148,9 +167,14 @@ def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
     centre = np.divide(np.where(kept, values, 0).sum(axis=1), counts, out=centre, where=counts > 0)
     squares = np.where(kept, values - centre[:, None], 0.0) ** 2
     scale, freedom = _scales(squares.sum(axis=1), counts, groups)
-    total, cut = int(nights.sum()), int((nights - counts)[counts > 0].sum())
-    outliers = (cut + 1) / (total + 2)  # Laplace: none seen does not mean none
-    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), outliers)
+    cut = np.where(counts > 0, nights - counts, 0)
+    shares, worst = np.zeros(len(values)), np.zeros(len(values))
+    of_all = (cut.sum() + 1) / (nights.sum() + 2)  # Laplace: none seen does not mean none
+    for members in _members(groups):
+        total = nights[members].sum()
+        shares[members] = max(of_all, (cut[members].sum() + of_all * total) / max(2 * total, 1))
+        worst[members] = np.max(np.nan_to_num(centre[members, None] - values[members], nan=0.0), initial=0.0)
+    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), shares, worst)
 
 
 def shared(base: Baseline, smallest: np.ndarray, rate: float, nights: int) -> Rule:
@@ -267,27 +291,30 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
     scores = np.nan_to_num(_normal(lost / wide[:, None], base.freedom), nan=0.0, posinf=40.0, neginf=-40.0)
     tonight = np.nan_to_num(lost[:, -1], nan=0.0)
     alone = (scores[:, -1] > rule.alone) & (tonight >= smallest)
-    slower = alone & (tonight >= at_once) if rule.nights > 1 else alone
+    slower = alone & (tonight >= np.maximum(at_once, base.worst)) if rule.nights > 1 else alone
     over = np.ones(len(looked), dtype=int)
     best = scores[:, -1].copy()
     suspect = alone.copy()
+    supported = rule.rest(base.outliers)
     for count in range(2, looked.shape[1] + 1):
         window = scores[:, -count:]
         mean = np.nanmean(np.where(np.isfinite(lost[:, -count:]), lost[:, -count:], 0.0), axis=1)
         beyond = ((window - rule.reference).sum(axis=1) > rule.limit) & (mean >= smallest)
         rest = (window.sum(axis=1) - window.max(axis=1)) / math.sqrt(count - 1)
         # Only with tonight on its side: a loss that has gone is none.
-        proven = beyond & (rest > rule.rest(base.outliers)) & (scores[:, -1] > 0)
+        proven = beyond & (rest > supported) & (scores[:, -1] > 0)
+        suspected = beyond & (scores[:, -1] > rule.reference)
         joined = window.sum(axis=1) / math.sqrt(count)
-        longer = proven & (joined > np.where(over > 1, best, -np.inf))
+        longer = (proven | suspected) & (joined > best)
         over[longer], best[longer] = count, joined[longer]
         slower |= proven
-        suspect |= beyond & (scores[:, -1] > rule.reference)
+        suspect |= suspected
     places = np.arange(looked.shape[1])[None, :] >= looked.shape[1] - over[:, None]
     loss = median(np.where(places, lost, np.nan))
     error = wide / np.sqrt(over)
     known = np.isfinite(base.scale)
-    found = np.where(known, (_from_normal(rule.needed, base.freedom) + rule.margin) * wide, np.nan)
+    least = np.maximum(_from_normal(rule.needed, base.freedom) + rule.margin, rule.rest_needed(base.outliers))
+    found = np.where(known, least * wide, np.nan)
     return Evidence(
         slower & known,
         suspect & ~slower & known,
