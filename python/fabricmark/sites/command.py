@@ -7,16 +7,17 @@ from typing import Annotated
 
 import typer
 
-from fabricmark.base import choices, terminal
+from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
-from fabricmark.compare.arguments import share
+from fabricmark.compare.arguments import load, share
 from fabricmark.sites import against, check, nights, store, view
 from fabricmark.sites.check import AT_ONCE, FALSE_ALARMS, TOLERANCE, Settings
 from fabricmark.sites.nights import Night
 
 VARIABLE = "FABRICMARK_HISTORY"
 DEFAULT = "history"
+REFRAME_TOLERANCE = 0.05  # of references that one run has made
 MOST_NIGHTS = 1000  # that are read of a store
 HISTORY = typer.Option(
     metavar="FOLDER|STORE",
@@ -72,18 +73,24 @@ def check_command(
     ] = None,
 ) -> None:
     """Tonight beside what is normal: passed, slower, broken, and where; exit code 1 if slower or broken."""
-    chosen_against = against.parsed(text)
     settings = Settings(tolerances(tolerance or []), share(at_once, "--at-once"), false_alarms, evidence,
                         not allow_missing)  # fmt: skip
-    tonight = nights.tonight(places)
-    folder = history_of(history)
-    older, faults = older_nights(folder, tonight, places)
-    kept = against.load(folder, chosen_against.name).nights if chosen_against.kind == "baseline" else []
-    chosen = against.choose(chosen_against, older, kept, evidence)
-    found = check.judge(tonight, chosen, chosen_against, settings)
+    found, faults = _judged(places, text, history_of(history), settings)
     _save(found, junit, perflog)
     view.show(found, faults)
     raise typer.Exit(found.exit_code)
+
+
+def _judged(
+    places: Sequence[Path], text: str, folder: Path, settings: Settings
+) -> tuple[check.Verdict, list[str]]:
+    """What a check finds, and what could not be read of the history."""
+    chosen_against = against.parsed(text)
+    tonight = nights.tonight(places)
+    older, faults = older_nights(folder, tonight, places)
+    kept = against.load(folder, chosen_against.name).nights if chosen_against.kind == "baseline" else []
+    chosen = against.choose(chosen_against, older, kept, settings.nights)
+    return check.judge(tonight, chosen, chosen_against, settings), faults
 
 
 def _save(found: check.Verdict, junit: Path | None, perflog: Path | None) -> None:
@@ -103,6 +110,35 @@ def tolerances(texts: list[str]) -> dict[str, float]:
         name, _, number = text.rpartition("=")
         found[name.strip()] = share(number.strip(), "--tolerance")
     return found
+
+
+def reframe_command(
+    places: Annotated[list[Path], RESULTS],
+    output: Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The file of tests.")],
+    text: Annotated[
+        str | None,
+        typer.Option(
+            "--against", metavar="last|baseline[:NAME]|median:N", help="References (default: these results)."
+        ),
+    ] = None,
+    history: Annotated[Path | None, HISTORY] = None,
+    tolerance: Annotated[
+        str, typer.Option(metavar="SHARE", help="How far a value may be off, at least.")
+    ] = f"{REFRAME_TOLERANCE:.0%}",
+) -> None:
+    """Write tests for ReFrame that run again what these results were made by."""
+    from fabricmark.sites import reframe_tests  # here: other commands need none of it
+
+    least = share(tolerance, "--tolerance")
+    loaded = load(places)
+    rows: dict[str, list[check.Row]] = {}
+    if text is not None:
+        settings = Settings({"": least}, missing_counts=False)
+        for row in _judged(places, text, history_of(history), settings)[0].rows:
+            rows.setdefault(row.series.metric, []).append(row)
+    made = reframe_tests.text(loaded, rows, least)
+    paths.write_atomically(output, made)
+    print(f"{output}: run it by `reframe -c {output} -r`")
 
 
 baseline_app = typer.Typer(help="Nights that a person has called normal.", no_args_is_help=False)

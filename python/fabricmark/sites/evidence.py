@@ -20,9 +20,9 @@ nights before it are compared with a baseline of older ones:
   sqrt(K), where a cumulative sum finds it first (Lorden 1971, Moustakides 1986).
 - **Outliers.** One night alone proves nothing: without its largest night the sum must still speak for the
   loss. With a share e of outliers in the baseline, chance makes an outlier and such a rest with a
-  probability of e Q(zc); zc is chosen so that this is within the rate of a series. e is that of all metrics, or
-  where the metric has more, halfway to its own. A loss so large that one night is enough must be larger than any that
-  a night of this metric's baseline had and the next one had not.
+  probability of e Q(zc); zc is chosen so that this is within the rate of a series. e is that of all
+  metrics, or where the metric has more, halfway to its own. A loss so large that one night is enough must
+  be larger than any that a night of this metric's baseline had and the next one had not.
 """
 
 import math
