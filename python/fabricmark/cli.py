@@ -26,6 +26,7 @@ from fabricmark.grids import command as grids_command
 from fabricmark.inspect.command import inspect
 from fabricmark.measure import (
     calibrate,
+    campaign_command,
     campaign_run,
     launch,
     launchers,
@@ -515,6 +516,7 @@ app.add_typer(sites_command.baseline_app, name="baseline")
 app.add_typer(history_command.app, name="history")
 app.command("cluster")(cluster_command.cluster_command)
 app.command("reframe")(sites_command.reframe_command)
+app.add_typer(campaign_command.app, name="campaign")
 app.add_typer(mesh_command.app, name="mesh")
 app.add_typer(systems_command.app, name="systems")
 app.command("bathymetry")(grids_command.bathymetry)

@@ -224,6 +224,15 @@ def test_what_is_missing_may_be_allowed(site):
     assert site.run(*words, "--allow-missing").returncode == 0
 
 
+def test_a_night_may_have_a_folder_for_each_node(site):
+    for night in [*(site.folder / "history").iterdir(), write_night(site.folder / "tonight", 12)]:
+        for file in list(night.iterdir()):
+            (night / file.stem / "suite").mkdir(parents=True)
+            file.rename(night / file.stem / "suite" / file.name)
+    done = site.run("check", "tonight", "--against", "median:10")
+    assert done.returncode == 0 and closing(done).startswith("passed 3, slower 0, broken 0; ")
+
+
 def test_a_wrong_result_is_broken(site):
     write_night(site.folder / "tonight", 12)
     wrong = site_samples.night_of("n2", 12, status="failed", operations=("triad",))

@@ -1,11 +1,12 @@
 """Running a campaign: every point once, a result file each, and going on where the last time ended."""
 
+import contextlib
 import os
 import socket
 import sys
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fabricmark import results
@@ -19,6 +20,8 @@ from fabricmark.results import Result
 from fabricmark.results.failures import Failure
 
 OUTPUT = Path("results")  # of `fabricmark run`, where nothing says another folder
+
+LOCKS = ".points"  # within a campaign's folder: of points that jobs run side by side
 
 
 @dataclass
@@ -54,19 +57,23 @@ def is_campaign(name: str) -> bool:
     return name != "all" and os.path.isfile(name) and name not in kernels.benchmark_names()
 
 
-def main(file: Path, output: Path, again: bool, full: bool) -> int:
+def main(file: Path, output: Path, again: bool, full: bool, only: frozenset[str] | None = None) -> int:
     """`fabricmark run FILE.toml`: run what is left, show the answer, where it is `full` the tables, and the
     summary; the worst exit code.
+
+    `only`: points with these identities, while other processes may run others.
 
     Raises FabricmarkError: 2 for a bad file, 3 where nothing can run, 128 + its number after a signal.
     """
     loaded = campaign.load(file)
+    if only is not None:
+        loaded = chosen(loaded, only)
     words = ["run", str(file), *(["--output", str(output)] if output != OUTPUT else [])]
     progress = Progress(len(loaded.points), words)
     folder = output / loaded.name
     try:
         with stopping.on_signals():
-            run(loaded, folder, again, progress)
+            run(loaded, folder, again, progress, is_part=only is not None)
     except KeyboardInterrupt as stop:
         code = getattr(stop, "exit_code", 130)
         remedy = "results are kept, the same command goes on with what is left"
@@ -81,16 +88,26 @@ def main(file: Path, output: Path, again: bool, full: bool) -> int:
     return max(progress.exit_code, ENVIRONMENT if errors else 0)
 
 
-def run(todo: Campaign, folder: Path, again: bool, progress: Progress) -> None:
+def chosen(loaded: Campaign, only: frozenset[str]) -> Campaign:
+    """The campaign with these points alone. Raises FabricmarkError (2) for one that it has not."""
+    unknown = only - {point.identity for point in loaded.points}
+    if unknown:
+        cause = f"{loaded.path} has no point {min(unknown)}"
+        raise FabricmarkError(cause, "submit it again: the file was edited")
+    return replace(loaded, points=tuple(point for point in loaded.points if point.identity in only))
+
+
+def run(todo: Campaign, folder: Path, again: bool, progress: Progress, *, is_part: bool = False) -> None:
     """Run what has no result in `folder` yet, or everything `again`; one line on standard error a point.
 
-    `progress` is filled as it goes. A point that fails does not keep the others from running.
-    Raises FabricmarkError (3) when a program is not built, a runtime has no device or another process runs
-    this campaign.
+    `progress` is filled as it goes. A point that fails does not keep the others from running. `is_part`:
+    other processes run other points; then each point has a lock, and not the whole. Raises FabricmarkError
+    (3) when a program is not built, a runtime has no device or another process runs this campaign.
     """
     for benchmark in dict.fromkeys(point.benchmark for point in todo.points):
         paths.program(benchmark)
-    with lock.exclusive(folder, f"the campaign {todo.name}") as held:
+    whole = contextlib.nullcontext(None) if is_part else lock.exclusive(folder, f"the campaign {todo.name}")
+    with whole as held:
         there = {} if again else {p: found for p in todo.points if (found := finished(folder, p))}
         missing = [point for point in todo.points if point not in there]
         usable = {name: _usable(name) for name in dict.fromkeys(p.runtime for p in missing)}
@@ -131,8 +148,36 @@ def _usable(wanted: str | None) -> str:
     return next(running.each_device(None))[0]
 
 
-def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Progress) -> str:
+@contextlib.contextmanager
+def _held(point: Point, folder: Path, whole: int | None) -> Iterator[list[int]]:
+    """The locks that a point's program holds, too: of the campaign, and its own where jobs run parts of it.
+
+    Raises FabricmarkError (3) where another process runs this point.
+    """
+    own = folder / LOCKS / point.identity
+    if whole is not None and not own.parent.is_dir():
+        yield [whole]
+    else:
+        with lock.exclusive(own, point.label()) as held:
+            yield [held, *([] if whole is None else [whole])]
+
+
+def _run_point(point: Point, runtime: str, folder: Path, whole: int | None, progress: Progress) -> str:
     """Run one point and put its result in place; what to say of it."""
+    with contextlib.ExitStack() as stack:
+        try:
+            held = stack.enter_context(_held(point, folder, whole))
+        except FabricmarkError as error:
+            print(f"fabricmark: error: {error}", file=sys.stderr)
+            progress.exit_code = max(progress.exit_code, error.exit_code)
+            progress.failed += 1
+            progress.failures.append(_failure(point, folder, str(error), error.exit_code, progress))
+            return f"failed (exit code {error.exit_code})"
+        return _run_held(point, runtime, folder, held, progress)
+
+
+def _run_held(point: Point, runtime: str, folder: Path, held: list[int], progress: Progress) -> str:
+    """The same, with its locks."""
     final = folder / point.file_name
     unfinished = folder / f".{point.file_name}"  # the name of a killed run is never taken for a result
     for old in folder.glob(f".{point.file_name}*"):
@@ -141,7 +186,7 @@ def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Pr
     cause = "see its own line above"
     try:
         job = point.job(runtime, folder)
-        code, _ = launch.start(job, unfinished, quiet=True, keep_open=(held,))
+        code, _ = launch.start(job, unfinished, quiet=True, keep_open=tuple(held))
         result = finished(folder, point, unfinished.name)
         if result is not None:
             code = max(code, result.document["run"]["exit_code"])
@@ -156,7 +201,7 @@ def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Pr
     if code > 1:
         progress.failed += 1
         unfinished.unlink(missing_ok=True)
-        progress.failures.append(Failure(final, point.benchmark, point.label(), cause, code, progress.again))
+        progress.failures.append(_failure(point, folder, cause, code, progress))
         return f"failed (exit code {code}), {seconds:.1f} s"
     paths.write_atomically(final, paths.content(unfinished))
     unfinished.unlink()
@@ -165,6 +210,10 @@ def _run_point(point: Point, runtime: str, folder: Path, held: int, progress: Pr
     progress.run += 1 - code
     calibrate_if_new(runtime, results.load(final))
     return f"failed (INVALID result), {seconds:.1f} s" if code else f"{seconds:.1f} s"
+
+
+def _failure(point: Point, folder: Path, cause: str, code: int, progress: Progress) -> Failure:
+    return Failure(folder / point.file_name, point.benchmark, point.label(), cause, code, progress.again)
 
 
 def calibrate_if_new(runtime: str, result: Result) -> None:

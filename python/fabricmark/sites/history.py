@@ -74,21 +74,6 @@ def records(files: Iterable[Path], night: str | None, faults: list[str]) -> Iter
             faults.append(str(error))
 
 
-def files_below(places: Iterable[Path]) -> list[Path]:
-    """Result files and logs of folders and all that lies below these. Raises FabricmarkError (2) for none."""
-    found: list[Path] = []
-    for place in places:
-        if place.is_dir():
-            for folder in sorted([place, *(each for each in place.rglob("*") if each.is_dir())]):
-                if folder.name != nights.BASELINES and logs.has_results(folder):
-                    found += logs.find_files([folder])
-        else:
-            found += logs.find_files([place])
-    if not found:
-        raise FabricmarkError("there are no results to import", "name result files or folders of them")
-    return list(dict.fromkeys(found))
-
-
 @dataclass(frozen=True)
 class Flagged:
     """A change of a series: in which night, and what changed beside it."""

@@ -13,7 +13,7 @@ from rich.text import Text
 from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import BAD_USE, printable
 from fabricmark.base.terminal import NOTHING, Column, number, percent
-from fabricmark.sites import history, store
+from fabricmark.sites import history, nights, store
 from fabricmark.sites.history import Trend
 
 DEFAULT = Path("history.db")
@@ -34,7 +34,7 @@ def add_command(
     ] = None,
 ) -> None:
     """Add the results of a night to the store; what is there already is known again."""
-    raise typer.Exit(_add(history.logs.find_files(places), file, night))
+    raise typer.Exit(_add(nights.result_files(places), file, night))
 
 
 @app.command("import")
@@ -43,7 +43,7 @@ def import_command(
     file: Annotated[Path, STORE] = DEFAULT,
 ) -> None:
     """Add old results, of any version, and text of other benchmarks; a night is the day of a run."""
-    raise typer.Exit(_add(history.files_below(places), file, None))
+    raise typer.Exit(_add(nights.files_below(places), file, None))
 
 
 def _add(files: Sequence[Path], file: Path, night: str | None) -> int:
@@ -68,13 +68,13 @@ def list_command(file: Annotated[Path, STORE] = DEFAULT) -> None:
             "SELECT benchmark, tool, count(*), count(DISTINCT node), count(DISTINCT night), min(started),"
             " max(started), sum(fault != '') FROM results GROUP BY benchmark, tool ORDER BY benchmark, tool"
         )
-        nights = opened.rows("SELECT count(*) FROM nights")[0][0]
+        count = opened.rows("SELECT count(*) FROM nights")[0][0]
     columns = [Column("benchmark", key=True), Column("tool", key=True)]
     columns += [*terminal.numbers("results", "nodes", "nights"), Column("first"), Column("last")]
     columns += terminal.numbers("broken")
     terminal.show(terminal.console(), columns, [[str(cell) for cell in row] for row in rows])
     results = sum(int(row[2]) for row in rows)
-    print(f"{results} results of {nights} night{'s' if nights != 1 else ''}")
+    print(f"{results} results of {count} night{'s' if count != 1 else ''}")
 
 
 @app.command("show")

@@ -101,7 +101,7 @@ def gathered(label: str, loaded: Iterable[Result]) -> Night:
 
 def tonight(places: Sequence[Path]) -> Night:
     """The results that are judged. Raises FabricmarkError (2), also for a damaged file: none is skipped."""
-    files = logs.find_files(places)
+    files = result_files(places)
     return gathered(", ".join(str(place) for place in places), [logs.load(file) for file in files])
 
 
@@ -119,18 +119,48 @@ def older(folder: Path, than: Night, leave_out: Sequence[Path]) -> tuple[list[Ni
         folder,
         *sorted(each for each in folder.iterdir() if each.is_dir() and each.name != BASELINES),
     ]:
-        if part.resolve() in away or not logs.has_results(part):
+        if part.resolve() in away:
             continue
         loaded = []
-        for file in logs.find_files([part]):
+        for file in _files_in(part) if part == folder else _files_in(part, *_below(part)):
             if file.resolve() not in away:
                 try:
                     loaded.append(logs.load(file))
                 except FabricmarkError as error:
                     faults.append(str(error))
-        found += by_day(loaded) if part == folder else [gathered(part.name, loaded)]
+        if loaded:
+            found += by_day(loaded) if part == folder else [gathered(part.name, loaded)]
     found = [night for night in found if not than.started or night.started < than.started]
     return sorted(found, key=lambda night: (night.started, night.label)), faults
+
+
+def result_files(places: Sequence[Path]) -> list[Path]:
+    """Result files and logs among files and folders; of a folder without any, those below it, as those of
+    each node. Raises FabricmarkError (2) where a place has none.
+    """
+    found: list[Path] = []
+    for place in places:
+        deep = place.is_dir() and not logs.has_results(place)
+        found += (_files_in(*_below(place)) if deep else []) or logs.find_files([place])
+    return list(dict.fromkeys(found))
+
+
+def files_below(places: Iterable[Path]) -> list[Path]:
+    """Result files and logs of folders and all that lies below these. Raises FabricmarkError (2) for none."""
+    found: list[Path] = []
+    for place in places:
+        found += _files_in(place, *_below(place)) if place.is_dir() else logs.find_files([place])
+    if not found:
+        raise FabricmarkError("there are no results to import", "name result files or folders of them")
+    return list(dict.fromkeys(found))
+
+
+def _below(folder: Path) -> list[Path]:
+    return sorted(each for each in folder.rglob("*") if each.is_dir() and each.name != BASELINES)
+
+
+def _files_in(*folders: Path) -> list[Path]:
+    return [file for one in folders if logs.has_results(one) for file in logs.find_files([one])]
 
 
 def by_day(loaded: Sequence[Result]) -> list[Night]:

@@ -1,0 +1,86 @@
+"""`fabricmark campaign`: options in, one call, exit code out."""
+
+from collections import Counter
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from fabricmark.base import terminal
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.terminal import NOTHING, Column
+from fabricmark.measure import campaign, campaign_run, submit
+from fabricmark.measure.submit import MOST_TASKS, Wanted
+
+FILE = typer.Argument(metavar="FILE.toml", help="The campaign.")
+OUTPUT = typer.Option(help="Folder for the folder of results.")
+NODES = typer.Option(metavar="NODE,NODE", help="The whole campaign on each of these, in a folder of its own.")
+RESULTS = Path("results")
+
+app = typer.Typer(help="Campaigns as jobs of Slurm; `fabricmark run FILE.toml` runs one here.")
+
+
+@app.command("submit")
+def submit_command(
+    file: Annotated[Path, FILE],
+    output: Annotated[Path, OUTPUT] = RESULTS,
+    tasks: Annotated[
+        int, typer.Option(min=1, max=MOST_TASKS, help="Tasks of the array, at most.")
+    ] = MOST_TASKS,
+    at_once: Annotated[int | None, typer.Option(min=1, help="So many tasks at a time.")] = None,
+    nodes: Annotated[str, NODES] = "",
+    sbatch: Annotated[
+        list[str] | None,
+        typer.Option(metavar="OPTION", help="For sbatch: --sbatch=--partition=NAME; may be repeated."),
+    ] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the scripts, and submit none.")] = False,
+) -> None:
+    """Submit the points that have no result yet; the same command goes on after jobs that were cancelled."""
+    wanted = Wanted(output, tasks, at_once, names(nodes), tuple(sbatch or ()))
+    if dry_run:
+        for array in submit.planned(campaign.load(file), wanted):
+            print(submit.script(file, array, wanted), end="")
+        return
+    for line in submit.submit(file, wanted):
+        print(line)
+
+
+@app.command("status")
+def status_command(
+    file: Annotated[Path, FILE],
+    output: Annotated[Path, OUTPUT] = RESULTS,
+    nodes: Annotated[str, NODES] = "",
+) -> None:
+    """What became of each point; exit code 1 where one is INVALID or its task ended without a result."""
+    found = submit.states(file, Wanted(output, nodes=names(nodes)))
+    open_ones = [one for one in found if one.state != "finished"]
+    columns = [Column("point", key=True), Column("node", key=True), Column("state"), Column("log")]
+    rows = [
+        [one.point.label(), one.node or NOTHING, one.state, NOTHING if one.log is None else str(one.log)]
+        for one in open_ones
+    ]
+    terminal.show(terminal.console(), columns, rows)
+    counts = Counter(one.state for one in found)
+    print(f"{len(found)} points: " + ", ".join(f"{count} {state}" for state, count in sorted(counts.items())))
+    raise typer.Exit(1 if counts["INVALID"] + counts["lost"] else 0)
+
+
+@app.command("points")
+def points_command(
+    file: Annotated[Path, FILE],
+    identities: Annotated[
+        list[str], typer.Argument(metavar="IDENTITY", help="The points, as their result files end.")
+    ],
+    output: Annotated[Path, OUTPUT] = RESULTS,
+) -> None:
+    """Run only these points of a campaign: what a task of `submit` does."""
+    raise typer.Exit(campaign_run.main(file, output, again=False, full=False, only=frozenset(identities)))
+
+
+def names(text: str) -> tuple[str, ...]:
+    """Nodes between commas. Raises FabricmarkError (2) for a name that cannot be a folder's."""
+    found = tuple(dict.fromkeys(name.strip() for name in text.split(",") if name.strip()))
+    for name in found:
+        if "/" in name or name[0] in ".-" or not name.isprintable():
+            raise FabricmarkError(f"--nodes: {name!r} is no name of a node", "write --nodes n1,n2")
+    return found
