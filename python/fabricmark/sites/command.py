@@ -30,12 +30,14 @@ def history_of(given: Path | None) -> Path:
     return given or Path(os.environ.get(VARIABLE) or DEFAULT)
 
 
-def older_nights(place: Path, than: Night, leave_out: Sequence[Path]) -> tuple[list[Night], list[str]]:
-    """Of a store or of a folder, oldest first, and what could not be read of it."""
+def older_nights(
+    place: Path, than: Night, leave_out: Sequence[Path], most: int
+) -> tuple[list[Night], list[str]]:
+    """Of a store the newest, of a folder all, oldest first, and what could not be read of it."""
     if not store.is_store(place):
         return nights.older(place, than, leave_out)
     with store.opened(place) as opened:
-        return opened.nights(than.started, MOST_NIGHTS), []
+        return opened.nights(than.started, most), []
 
 
 def _names() -> list[str]:
@@ -87,7 +89,8 @@ def _judged(
     """What a check finds, and what could not be read of the history."""
     chosen_against = against.parsed(text)
     tonight = nights.tonight(places)
-    older, faults = older_nights(folder, tonight, places)
+    most = {"median": chosen_against.count + settings.nights, "last": against.MOST_FOR_SPREAD}
+    older, faults = older_nights(folder, tonight, places, most.get(chosen_against.kind, MOST_NIGHTS))
     kept = against.load(folder, chosen_against.name).nights if chosen_against.kind == "baseline" else []
     chosen = against.choose(chosen_against, older, kept, settings.nights)
     return check.judge(tonight, chosen, chosen_against, settings), faults
@@ -166,7 +169,7 @@ def set_command(
     if places:
         chosen = [nights.tonight(places)]
     else:
-        chosen = older_nights(folder, Night("now"), [])[0][-newest:]
+        chosen = older_nights(folder, Night("now"), [], newest)[0][-newest:]
         if not chosen:
             raise FabricmarkError(f"{folder} holds no night", "keep results in it, or name some")
     made = against.save(folder, name, chosen, by, note)

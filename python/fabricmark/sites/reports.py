@@ -88,11 +88,11 @@ def _line(row: Row, found: Verdict, system: str) -> str:
     """The thresholds are the loss that is found, and the tolerance where that is larger."""
     series = row.series
     bound = None if row.found is None else max(row.found, found.settings.tolerance.get("", 0.0))
-    lower = f"{-bound:.4g}" if bound is not None and series.better == "higher" else "None"
+    lower = f"{-bound:.4g}" if bound is not None and series.better == "higher" else "null"
     upper = (
         f"{bound / (1 - bound):.4g}"
         if bound is not None and bound < 1 and series.better == "lower"
-        else "None"
+        else "null"
     )
     reference = "0" if row.reference is None else f"{row.reference:.6g}"
     result = "fail" if row.state in (SLOWER, BROKEN) else "pass"
