@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <exception>
+#include <mutex>
+#include <span>
 #include <thread>
 #include <vector>
 
@@ -34,6 +36,29 @@ void parallel_for(std::size_t count, int threads, std::size_t least, Body&& body
   for (const std::exception_ptr& failure : failures) {
     if (failure) std::rethrow_exception(failure);
   }
+}
+
+/// The sum of what `part(begin, end)` returns of the numbers from 0 to `count`, in any order: of integers, or
+/// where rounding does not matter.
+template <typename Part>
+auto parallel_sum(std::size_t count, int threads, std::size_t least, Part&& part) {
+  decltype(part(count, count)) sum{};
+  std::mutex mutex;
+  parallel_for(count, threads, least, [&](std::size_t begin, std::size_t end) {
+    const auto own = part(begin, end);
+    const std::scoped_lock lock(mutex);
+    sum += own;
+  });
+  return sum;
+}
+
+/// One thread would take a second to touch 4 GB for the first time.
+template <typename T>
+void parallel_fill(std::span<T> values, const T& value, int threads) {
+  parallel_for(values.size(), threads, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+    std::fill(values.begin() + static_cast<std::ptrdiff_t>(begin),
+              values.begin() + static_cast<std::ptrdiff_t>(end), value);
+  });
 }
 
 }  // namespace fabricmark

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdint>
+#include <span>
 #include <stdexcept>
 
 namespace fabricmark::runtime {
@@ -25,6 +27,23 @@ TEST(ParallelFor, ThrowsWhatAnyPartThrows) {
     if (end == 100) throw std::runtime_error("the last");
   };
   EXPECT_THROW(parallel_for(100, 4, 1, fail_at_the_end), std::runtime_error);
+}
+
+TEST(ParallelSum, IsThatOfOneThread) {
+  for (const int threads : {1, 3, 16}) {
+    const std::uint64_t sum = parallel_sum(1000, threads, 1, [](std::size_t begin, std::size_t end) {
+      std::uint64_t own = 0;
+      for (std::size_t i = begin; i < end; ++i) own += i;
+      return own;
+    });
+    EXPECT_EQ(sum, 499500U) << threads;
+  }
+}
+
+TEST(ParallelFill, LeavesNoElementOut) {
+  std::vector<int> values(3 * kWorthAThread + 1);
+  parallel_fill(std::span(values), 7, 4);
+  EXPECT_EQ(values, std::vector<int>(values.size(), 7));
 }
 
 }  // namespace

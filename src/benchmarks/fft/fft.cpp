@@ -193,13 +193,15 @@ class TypedFft : public runtime::Benchmark {
   [[nodiscard]] std::uint64_t digest_of(Direction direction, std::span<const std::complex<T>> points) const {
     const std::size_t row = direction == Direction::kForward ? 0 : 1;
     const std::size_t columns = std::size_t{2} << log_size_;
-    std::uint64_t digest = 0;
-    for (std::size_t i = 0; i < points.size(); ++i) {
-      const std::size_t column = 2 * (first_point() + i);
-      digest += common::digest_of_element(points[i].real(), row, column, columns) +
-                common::digest_of_element(points[i].imag(), row, column + 1, columns);
-    }
-    return digest;
+    return parallel_sum(points.size(), threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
+      std::uint64_t digest = 0;
+      for (std::size_t i = begin; i < end; ++i) {
+        const std::size_t column = 2 * (first_point() + i);
+        digest += common::digest_of_element(points[i].real(), row, column, columns) +
+                  common::digest_of_element(points[i].imag(), row, column + 1, columns);
+      }
+      return digest;
+    });
   }
   void make_input(Direction direction) {
     const std::uint64_t seed = input_seed(repetition_, direction);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/parallel.hpp"
+#include "benchmarks/common/products.hpp"
 #include "benchmarks/gemm/check.hpp"
 #include "benchmarks/gemm/column_check.hpp"
 #include "benchmarks/gemm/product.hpp"
@@ -45,7 +46,7 @@ std::vector<std::size_t> compared_rows(const Product<In, Out>& product, std::uin
 template <typename In, typename Out>
 Comparison<In, Out> compare(const Product<In, Out>& product, const std::vector<std::size_t>& rows,
                             int threads) {
-  prepare_products(threads);
+  common::prepare_products(threads);
   Comparison<In, Out> comparison(product);
   const std::size_t size = product.size;
   std::mutex merging;

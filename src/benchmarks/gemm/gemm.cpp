@@ -43,10 +43,10 @@ class TypedGemm : public runtime::Benchmark {
 
   void generate() override {
     // The padding stays as it is.
-    std::fill_n(a_.data(), a_.size(), static_cast<In>(0.0));
-    std::fill_n(b_.data(), b_.size(), static_cast<In>(0.0));
+    parallel_fill(a_.span(), static_cast<In>(0.0), threads_);
+    parallel_fill(b_.span(), static_cast<In>(0.0), threads_);
     // What must not be looked at is NaN.
-    std::fill_n(c_.data(), c_.size(), static_cast<Out>(beta_ == 0 ? kNan : 0.0));
+    parallel_fill(c_.span(), static_cast<Out>(beta_ == 0 ? kNan : 0.0), threads_);
   }
 
   void prepare(int repetition) override {
@@ -59,9 +59,7 @@ class TypedGemm : public runtime::Benchmark {
         if (beta_ != 0) inputs.fill_row(Inputs::kC, i, c_.data() + i * shape_.columns);
       }
     });
-    parallel_for(result_.size(), threads_, kWorthAThread, [&](std::size_t start, std::size_t end) {
-      std::ranges::fill(result_.span().subspan(start, end - start), static_cast<Out>(kNan));
-    });
+    parallel_fill(result_.span(), static_cast<Out>(kNan), threads_);
     execution_->poison();
   }
 

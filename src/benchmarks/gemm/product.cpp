@@ -2,14 +2,7 @@
 
 #include <cblas.h>
 
-#include "base/blas_memory.hpp"
-
 namespace fabricmark::gemm {
-
-void prepare_products(int threads) {
-  openblas_set_num_threads(1);
-  require_blas_memory(threads);
-}
 
 void multiply(const std::vector<double>& left, const std::vector<double>& right, std::vector<double>& sums,
               const Extent& extent) {

@@ -17,10 +17,6 @@ struct Extent {
   std::size_t depth = 0;
 };
 
-/// To be called before so many threads multiply at the same time, by the one that starts them. Throws Error
-/// (environment) where OpenBLAS would end the process for want of memory.
-void prepare_products(int threads);
-
 /// sums = left right, by OpenBLAS on this thread; row by row without gaps.
 void multiply(const std::vector<double>& left, const std::vector<double>& right, std::vector<double>& sums,
               const Extent& extent);

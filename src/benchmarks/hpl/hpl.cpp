@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "benchmarks/common/digest.hpp"
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/faults.hpp"
@@ -36,9 +37,7 @@ class TypedHpl : public runtime::Benchmark {
         factors_(context.host_array<T>(layout_.elements())),
         exact_values_(refines_ && !kIsDouble ? layout_.elements() : 0),
         x_(layout_.local_columns()),
-        solver_(vectors_, factors_.data()) {
-    limit_blas_threads(runtime::host_threads(context.ranks()));
-  }
+        solver_(vectors_, factors_.data()) {}
 
   void prepare(int repetition) override {
     repetition_ = repetition;
@@ -49,7 +48,7 @@ class TypedHpl : public runtime::Benchmark {
       if constexpr (!kIsDouble) exact_system_ = make_system(exact_values_.data());
       exact_system_.precondition = [this](std::span<double> vector) { solver_.solve(vector); };
     }
-    std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
+    parallel_fill(factors_.span(), static_cast<T>(kNan), vectors_.threads());
     std::ranges::fill(x_, kNan);
     refined_ = x_;
     execution_->poison();
@@ -183,7 +182,7 @@ class TypedHpl : public runtime::Benchmark {
   void take_spoiled_factors() {
     if (transport::is_message_fault(*fault_) || is_of_solution(*fault_)) return;
     execution_->write_matrix(factors_.data());
-    std::fill_n(factors_.data(), factors_.size(), static_cast<T>(kNan));
+    parallel_fill(factors_.span(), static_cast<T>(kNan), vectors_.threads());
     read_and_solve();
     if (refines_) improve();
   }
@@ -226,18 +225,22 @@ class TypedHpl : public runtime::Benchmark {
 
   /// Of this rank's part, without the padding.
   [[nodiscard]] std::uint64_t digest_of_factors() const {
-    std::uint64_t digest = 0;
-    for (std::size_t row = 0; row < layout_.local_rows(); ++row) {
-      const std::size_t global_row = layout_.global_row(row);
-      if (global_row >= layout_.size) continue;
-      const T* const values = factors_.data() + row * layout_.local_columns();
-      for (std::size_t column = 0; column < layout_.local_columns(); ++column) {
-        const std::size_t global_column = layout_.global_column(column);
-        if (global_column >= layout_.size) continue;
-        digest += common::digest_of_element(values[column], global_row, global_column, layout_.size);
+    const auto of_rows = [&](std::size_t begin, std::size_t end) {
+      std::uint64_t digest = 0;
+      for (std::size_t row = begin; row < end; ++row) {
+        const std::size_t global_row = layout_.global_row(row);
+        if (global_row >= layout_.size) continue;
+        const T* const values = factors_.data() + row * layout_.local_columns();
+        for_each_run(layout_, 0, real_columns(layout_), [&](const Run& run) {
+          for (std::size_t i = 0; i < run.count; ++i) {
+            digest +=
+                common::digest_of_element(values[run.local + i], global_row, run.global + i, layout_.size);
+          }
+        });
       }
-    }
-    return digest;
+      return digest;
+    };
+    return parallel_sum(layout_.local_rows(), vectors_.threads(), 1, of_rows);
   }
 
   [[nodiscard]] double lu_operations() const {

@@ -5,6 +5,7 @@
 #include <cmath>
 #include <limits>
 
+#include "benchmarks/common/products.hpp"
 #include "benchmarks/hpl/matrix.hpp"
 #include "benchmarks/hpl/precision.hpp"
 #include "benchmarks/hpl/probe_vectors.hpp"
@@ -136,27 +137,40 @@ class Probes {
         });
   }
 
-  /// differences -= L products, with L without its diagonal; tile by tile.
+  /// differences -= L products, with L without its diagonal; tile by tile, with rows of tiles dealt to the
+  /// threads in turn, as those further down are longer.
   void subtract_lower(std::size_t width, const std::vector<double>& products,
                       std::vector<double>& differences) const {
-    const std::size_t real = real_columns(layout_);
-    Tile tile;
-    for (std::size_t row = 0; row < layout_.local_rows(); row += Tile::kRows) {
-      const std::size_t rows = std::min(Tile::kRows, layout_.local_rows() - row);
-      const std::size_t end = std::min(columns_below(layout_, layout_.global_row(row + rows - 1)), real);
-      for (std::size_t column = 0; column < end; column += Tile::kColumns) {
-        const std::size_t columns = std::min(Tile::kColumns, end - column);
-        for (std::size_t i = 0; i < rows; ++i) {
-          const T* const factors = factors_ + (row + i) * layout_.local_columns() + column;
-          const std::size_t below = columns_below(layout_, layout_.global_row(row + i));
-          const std::size_t kept = std::clamp(below, column, column + columns) - column;
-          double* const line = tile.row(i, columns);
-          for (std::size_t j = 0; j < kept; ++j) line[j] = static_cast<double>(factors[j]);
-          std::fill(line + kept, line + columns, 0.0);
+    const std::size_t tiles = (layout_.local_rows() + Tile::kRows - 1) / Tile::kRows;
+    const std::size_t threads = std::min(tiles, static_cast<std::size_t>(vectors_.threads()));
+    common::prepare_products(static_cast<int>(threads));
+    parallel_for(threads, vectors_.threads(), 1, [&](std::size_t begin, std::size_t end) {
+      Tile tile;
+      for (std::size_t thread = begin; thread < end; ++thread) {
+        for (std::size_t number = thread; number < tiles; number += threads) {
+          subtract_rows(tile, number * Tile::kRows, width, products, differences);
         }
-        tile.subtract_product({rows, columns, width}, products.data() + column * width,
-                              differences.data() + row * width);
       }
+    });
+  }
+
+  void subtract_rows(Tile& tile, std::size_t row, std::size_t width, const std::vector<double>& products,
+                     std::vector<double>& differences) const {
+    const std::size_t rows = std::min(Tile::kRows, layout_.local_rows() - row);
+    const std::size_t end =
+        std::min(columns_below(layout_, layout_.global_row(row + rows - 1)), real_columns(layout_));
+    for (std::size_t column = 0; column < end; column += Tile::kColumns) {
+      const std::size_t columns = std::min(Tile::kColumns, end - column);
+      for (std::size_t i = 0; i < rows; ++i) {
+        const T* const factors = factors_ + (row + i) * layout_.local_columns() + column;
+        const std::size_t below = columns_below(layout_, layout_.global_row(row + i));
+        const std::size_t kept = std::clamp(below, column, column + columns) - column;
+        double* const line = tile.row(i, columns);
+        for (std::size_t j = 0; j < kept; ++j) line[j] = static_cast<double>(factors[j]);
+        std::fill(line + kept, line + columns, 0.0);
+      }
+      tile.subtract_product({rows, columns, width}, products.data() + column * width,
+                            differences.data() + row * width);
     }
   }
 

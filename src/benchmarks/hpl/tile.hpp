@@ -5,7 +5,7 @@
 
 namespace fabricmark::hpl {
 
-/// A part of a matrix in double precision, for products by OpenBLAS.
+/// A part of a matrix in double precision, for products by OpenBLAS (benchmarks/common/products.hpp).
 class Tile {
  public:
   static constexpr std::size_t kRows = 256;
@@ -24,8 +24,5 @@ class Tile {
  private:
   std::vector<double> values_;
 };
-
-/// Has OpenBLAS use this many threads in each caller; once in a process, before the first product.
-void limit_blas_threads(int threads);
 
 }  // namespace fabricmark::hpl

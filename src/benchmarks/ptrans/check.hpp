@@ -216,19 +216,15 @@ runtime::Verdict check_bits(const Inputs<T>& inputs, const Layout& layout, std::
 /// however the blocks lie on them.
 template <typename T>
 std::uint64_t digest_of(const Layout& layout, std::span<const T> c, int threads) {
-  std::mutex mutex;
-  std::uint64_t digest = 0;
-  parallel_for(layout.count(), threads, 1, [&](std::size_t begin, std::size_t end) {
+  return parallel_sum(layout.count(), threads, 1, [&](std::size_t begin, std::size_t end) {
     std::uint64_t own = 0;
     for (std::size_t number = begin; number < end; ++number) {
       layout.for_each_of(layout.extent(number), [&](std::size_t row, std::size_t column, std::size_t place) {
         own += common::digest_of_element(c[place], row, column, layout.size());
       });
     }
-    const std::scoped_lock lock(mutex);
-    digest += own;
+    return own;
   });
-  return digest;
 }
 
 /// Blocks of A that an exchange has brought, in the order of `layout`: every element as it was sent.

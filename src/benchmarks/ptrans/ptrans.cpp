@@ -7,6 +7,7 @@
 #include <optional>
 
 #include "base/error.hpp"
+#include "base/parallel.hpp"
 #include "benchmarks/common/digest.hpp"
 #include "benchmarks/ptrans/check.hpp"
 #include "benchmarks/ptrans/execution.hpp"
@@ -155,7 +156,7 @@ class TypedPtrans : public runtime::Benchmark {
   }
   [[nodiscard]] bool has_exchange_lap() const { return is_a_on_host_ || is_exchanging_; }
 
-  void fill(T value) { std::fill_n(blocks_.data(), blocks_.size(), value); }
+  void fill(T value) { parallel_fill(blocks_.span(), value, threads_); }
   std::span<std::byte> bytes() { return std::as_writable_bytes(blocks_.span()); }
   /// A and B of this step of the repetition; all that an earlier one has left becomes NaN.
   void write_inputs(Step step) {
