@@ -4,6 +4,7 @@ them."""
 import csv
 import json
 import os
+import re
 import sqlite3
 import subprocess
 import sys
@@ -17,6 +18,7 @@ import site_samples
 from conftest import HERE, REPOSITORY
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.sites import changes, store
+from fabricmark.sites.nights import Series
 from history_writer import OPERATIONS, record
 
 PER_RESULT = len(OPERATIONS)
@@ -197,6 +199,24 @@ def test_a_change_is_flagged_with_what_changed_beside_it(nights):
     assert "driver 1.0 -> 1.1" in done.stdout and "from 2026-01-13 on" in done.stdout
     assert "driver" not in next(line for line in lines if " n1 " in line)
     assert done.stdout.splitlines()[-1] == "2 series, 1 with a change of level"
+
+
+def test_the_page_has_the_changes_and_a_line_for_each_node(nights):
+    nights.run("history", "import", "nights")
+    assert nights.run("history", "show", "--html", "trends.html").returncode == 0
+    page = (nights.folder / "trends.html").read_text()
+    (row,) = re.findall(r"<td>2026-01-13</td>.*?</tr>", page)
+    assert "<td>n2</td>" in row and "driver 1.0 -&gt; 1.1" in row
+    assert page.count("<svg viewBox") == 1 and "n1</li>" in page and "n2</li>" in page
+    assert len(re.findall(r"<circle [^>]*><title>n1: ", page)) == 20
+
+
+def test_names_on_the_page_are_no_markup(place):
+    series = Series("m", "<b>n1", "stream", "<script>x", "GB/s", "higher")
+    add(place.folder / "history.db", [record(at, [(series, 1.0 + at)]) for at in range(3)])
+    assert place.run("history", "show", "--html", "-").returncode == 0
+    page = place.run("history", "show", "--html", "-").stdout
+    assert "&lt;script&gt;x" in page and "<script>x" not in page and "<b>n1" not in page
 
 
 def test_a_check_reads_the_store_as_it_reads_the_folders(nights):

@@ -114,12 +114,17 @@ def html(report: Report) -> str:
         for benchmark, kinds in report.plots.items()
     )
     about = f'<section id="about" class="rest"><h2>About these runs</h2>{facts(report.groups)}</section>'
+    return frame("Fabricmark report", body + about)
+
+
+def frame(title: str, body: str) -> str:
+    """A page with this content, which needs nothing else."""
     return (
         '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
         f'<meta http-equiv="Content-Security-Policy" content="{POLICY}">'
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Fabricmark report</title><style>{part('page.css')}</style></head>\n"
-        f'<body><main>{body}{about}</main><div id="tip" role="status" hidden></div>'
+        f"<title>{text(title)}</title><style>{part('page.css')}</style></head>\n"
+        f'<body><main>{body}</main><div id="tip" role="status" hidden></div>'
         f"<script>{part('page.js')}</script></body></html>\n"
     )
 

@@ -86,6 +86,7 @@ def show_command(
     file: Annotated[Path, STORE] = DEFAULT,
     node: Annotated[str, typer.Option(help="Only this node.")] = "",
     tool: Annotated[str, typer.Option(help="Only what this program measured, of `history list`.")] = "",
+    html: Annotated[Path | None, typer.Option(metavar="FILE", help="Also a page with the trends.")] = None,
     csv_file: Annotated[Path | None, choices.document("--csv", "Every value as a row of CSV.")] = None,
 ) -> None:
     """Each metric over time, and where it changed with what changed beside it."""
@@ -102,6 +103,10 @@ def show_command(
         for trend in found:
             writer.writerows(_csv_rows(trend, names, environments))
         paths.write_atomically(csv_file, rows.getvalue())
+    if html is not None:
+        from fabricmark.sites import trends_page  # here: the report would slow every other command down
+
+        paths.write_atomically(html, trends_page.html(found, str(file)))
     _show(found)
 
 
