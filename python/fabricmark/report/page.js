@@ -142,14 +142,14 @@
 
   // Folded parts: all at once, those around a link's target, and on paper.
   const folded = all("details");
-  const opener = document.getElementById("open");
+  const opener = document.getElementById("open"); // a page without folded parts has none
   function openAll(open) {
     folded.forEach((part) => (part.open = open));
     document.body.classList.toggle("whole", open); // is printed
-    opener.setAttribute("aria-pressed", String(open));
-    opener.textContent = open ? "Fold everything" : "Open everything";
+    opener?.setAttribute("aria-pressed", String(open));
+    if (opener) opener.textContent = open ? "Fold everything" : "Open everything";
   }
-  opener.addEventListener("click", () => openAll(opener.getAttribute("aria-pressed") !== "true"));
+  opener?.addEventListener("click", () => openAll(opener.getAttribute("aria-pressed") !== "true"));
   function reveal() {
     if (location.hash === "#all") return openAll(true);
     let part = document.getElementById(location.hash.slice(1));
