@@ -161,7 +161,7 @@ def closing(done):
 def test_a_night_like_the_others_passes(site):
     done = site.check()
     assert done.returncode == 0, done.stderr
-    assert closing(done).startswith("passed 3, slower 0, broken 0; 1 metrics on 3 nodes against median:10 ")
+    assert closing(done).startswith("passed 3, slower 0, broken 0; 1 metric on 3 nodes against median:10 ")
     assert len(done.stdout.splitlines()) == 1
 
 

@@ -256,7 +256,7 @@ def test_a_damaged_file_is_named_and_the_others_are_stored(place):
     done = place.run("history", "add", "results", "--night", "first")
     assert done.returncode == 2 and "b.json: not valid JSON" in done.stderr
     assert "1 new, 0 known before, 1 damaged" in done.stdout
-    assert "1 results of 1 night" in place.run("history", "list").stdout
+    assert "1 result of 1 night" in place.run("history", "list").stdout
 
 
 @pytest.mark.parametrize(

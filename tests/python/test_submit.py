@@ -88,7 +88,7 @@ def test_what_was_cancelled_is_told_and_submitted_again(slurm):
     assert done.stdout.splitlines()[-1] == "4 points: 1 PENDING, 1 RUNNING, 1 finished, 1 lost"
     assert "results/four/slurm/100_3.out" in done.stdout
     again = slurm.run("campaign", "submit", "c.toml", "--tasks", "1")
-    assert again.stdout == "job 101: 3 points in 1 tasks, into results/four\n"
+    assert again.stdout == "job 101: 3 points in 1 task, into results/four\n"
     assert task_here(slurm, 101, 0).returncode == 0
     assert slurm.run("campaign", "status", "c.toml").stdout == "4 points: 4 finished\n"
 
@@ -108,8 +108,8 @@ def test_a_wrong_result_is_named_and_keeps_no_other_from_running(slurm):
 def test_each_node_has_the_whole_campaign_in_a_folder_of_its_own(slurm):
     done = slurm.run("campaign", "submit", "c.toml", "--nodes", "n1,n2", "--output", "night")
     assert done.stdout.splitlines() == [
-        "job 100 on n1: 4 points in 1 tasks, into night/n1/four",
-        "job 101 on n2: 4 points in 1 tasks, into night/n2/four",
+        "job 100 on n1: 4 points in 1 task, into night/n1/four",
+        "job 101 on n2: 4 points in 1 task, into night/n2/four",
     ]
     assert "#SBATCH --nodelist=n2\n" in (slurm.jobs / "101.sh").read_text()
     task_here(slurm, 101, 0)

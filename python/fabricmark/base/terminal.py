@@ -53,6 +53,11 @@ def number(value: float | None) -> str:
     return f"{value:.4g}" if value == 0 or 1e-3 <= abs(value) < 1e4 else f"{value:.3e}"
 
 
+def counted(count: int, noun: str) -> str:
+    """`1 node`, `2 nodes`."""
+    return f"{count} {noun}{'' if count == 1 else 's'}"
+
+
 def percent(share: float | None, *, digits: int = 0, signed: bool = False) -> str:
     """A share: `81 %`; an error with its sign: `+173 %`; with `digits` after the point: `4.1 %`."""
     if share is None:

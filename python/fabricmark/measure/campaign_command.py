@@ -61,7 +61,10 @@ def status_command(
     ]
     terminal.show(terminal.console(), columns, rows)
     counts = Counter(one.state for one in found)
-    print(f"{len(found)} points: " + ", ".join(f"{count} {state}" for state, count in sorted(counts.items())))
+    print(
+        f"{terminal.counted(len(found), 'point')}: "
+        + ", ".join(f"{count} {state}" for state, count in sorted(counts.items()))
+    )
     raise typer.Exit(1 if counts["INVALID"] + counts["lost"] else 0)
 
 

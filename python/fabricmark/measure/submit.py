@@ -20,6 +20,7 @@ from pathlib import Path
 from fabricmark import results
 from fabricmark.base import paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
+from fabricmark.base.terminal import counted
 from fabricmark.measure import campaign, campaign_run
 from fabricmark.measure.campaign import Campaign, Point
 
@@ -116,9 +117,9 @@ def submit(file: Path, wanted: Wanted) -> list[str]:
             raise FabricmarkError("sbatch told no number of a job", "look at `squeue`", ENVIRONMENT)
         known = [*submitted(array.folder), {"job": job[1], "node": array.node, "tasks": _identities(array)}]
         paths.write_atomically(array.folder / RECORD, json.dumps(known, indent=1) + "\n")
-        points = sum(map(len, array.tasks))
+        points, tasks = counted(sum(map(len, array.tasks)), "point"), counted(len(array.tasks), "task")
         where = f" on {array.node}" if array.node else ""
-        told.append(f"job {job[1]}{where}: {points} points in {len(array.tasks)} tasks, into {array.folder}")
+        told.append(f"job {job[1]}{where}: {points} in {tasks}, into {array.folder}")
     return told or [f"all {len(todo.points)} points have a result"]
 
 

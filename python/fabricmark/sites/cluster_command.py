@@ -8,7 +8,7 @@ from rich.text import Text
 
 from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
-from fabricmark.base.terminal import NOTHING, Column, number, percent
+from fabricmark.base.terminal import NOTHING, Column, counted, number, percent
 from fabricmark.sites import cluster, nights, view
 from fabricmark.sites.check import TOLERANCE, Settings
 from fabricmark.sites.cluster import Place, View
@@ -123,7 +123,7 @@ def closing(found: View) -> str:
         some = ", ".join(names[:MOST_NAMES]) + (", ..." if len(names) > MOST_NAMES else "")
         told.append(f"slow {kind} {len(names)} of {count}{f' ({some})' if names else ''}")
     told.append(f"broken {len(found.broken)}")
-    parts = [", ".join(told), f"{found.metrics} metric{'s' if found.metrics != 1 else ''}"]
+    parts = [", ".join(told), counted(found.metrics, "metric")]
     smallest = sorted(one.found for one in found.places)
     if smallest:
         low, high = (percent(max(share, TOLERANCE), digits=1) for share in (smallest[0], smallest[-1]))

@@ -173,7 +173,7 @@ def set_command(
         if not chosen:
             raise FabricmarkError(f"{folder} holds no night", "keep results in it, or name some")
     made = against.save(folder, name, chosen, by, note)
-    count = f"{len(chosen)} night{'s' if len(chosen) != 1 else ''}"
+    count = terminal.counted(len(chosen), "night")
     print(f"baseline {made.name}: {count}, set by {made.by} in {against.file_of(folder, name)}")
 
 

@@ -12,7 +12,7 @@ from rich.text import Text
 
 from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import BAD_USE, printable
-from fabricmark.base.terminal import NOTHING, Column, number, percent
+from fabricmark.base.terminal import NOTHING, Column, counted, number, percent
 from fabricmark.sites import history, nights, store
 from fabricmark.sites.history import Trend
 
@@ -74,7 +74,7 @@ def list_command(file: Annotated[Path, STORE] = DEFAULT) -> None:
     columns += terminal.numbers("broken")
     terminal.show(terminal.console(), columns, [[str(cell) for cell in row] for row in rows])
     results = sum(int(row[2]) for row in rows)
-    print(f"{results} results of {count} night{'s' if count != 1 else ''}")
+    print(f"{counted(results, 'result')} of {counted(count, 'night')}")
 
 
 @app.command("show")

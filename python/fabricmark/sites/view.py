@@ -8,7 +8,7 @@ from rich.text import Text
 
 from fabricmark.base import terminal
 from fabricmark.base.errors import printable
-from fabricmark.base.terminal import NOTHING, Column, number, percent
+from fabricmark.base.terminal import NOTHING, Column, counted, number, percent
 from fabricmark.sites import check
 from fabricmark.sites.check import BROKEN, PASSED, SLOWER, STATES, SUSPECT, Row, Verdict
 
@@ -83,11 +83,11 @@ def closing(found: Verdict) -> str:
     told = ", ".join(f"{state} {count}" for state, count in counts.items() if count or state in ALWAYS)
     metrics = {row.series.metric for row in found.rows if row.series.metric}
     nodes = {row.series.node for row in found.rows}
-    of_base = f"{found.of_base} night{'s' if found.of_base != 1 else ''}"
+    of_base = counted(found.of_base, "night")
     over = f"evidence of {found.over} nights" if found.over > 1 else "evidence of tonight alone"
     parts = [
         told,
-        f"{len(metrics)} metrics on {len(nodes)} node{'s' if len(nodes) != 1 else ''} against "
+        f"{counted(len(metrics), 'metric')} on {counted(len(nodes), 'node')} against "
         f"{found.against} ({of_base}, {over})",
     ]
     smallest = sorted(row.found for row in found.rows if row.found is not None)
