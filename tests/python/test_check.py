@@ -55,7 +55,7 @@ def test_losses_are_found_within_three_nights_and_at_most_one_alarm_is_false():
 
 @pytest.mark.full
 def test_over_many_seeds_the_rates_are_those_that_were_asked_for():
-    """Three nights of 5 % at 1.5 % hold no more: of the noisiest one loss in six needs another night."""
+    """Three nights of 5 % at 1.5 % hold no more: of the noisiest one loss in eight takes longer."""
     hits, false_alarms = zip(*map(bar, range(40)), strict=True)
     assert sum(sum(one[:3]) for one in hits) >= 0.97 * 3 * 40 and all(one[3] for one in hits)
     expected = RATE * NIGHTS * 40
