@@ -1,7 +1,5 @@
 """`fabricmark history`: options in, one call, exit code out."""
 
-import csv
-import io
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +9,7 @@ import typer
 from rich.text import Text
 
 from fabricmark.base import choices, paths, terminal
+from fabricmark.base.cells import as_csv
 from fabricmark.base.errors import BAD_USE, printable
 from fabricmark.base.terminal import NOTHING, Column, counted, number, percent
 from fabricmark.sites import history, nights, store
@@ -95,14 +94,20 @@ def show_command(
         environments = opened.environments()
     if csv_file is not None:
         names = sorted({name for one in environments.values() for name in one})
-        rows = io.StringIO()
-        writer = csv.writer(rows, lineterminator="\n")
-        writer.writerow(
-            ["metric", "node", "tool", "version", "night", "started", "value", "unit", "changed", *names]
-        )
-        for trend in found:
-            writer.writerows(_csv_rows(trend, names, environments))
-        paths.write_atomically(csv_file, rows.getvalue())
+        headings = [
+            "metric",
+            "node",
+            "tool",
+            "version",
+            "night",
+            "started",
+            "value",
+            "unit",
+            "changed",
+            *names,
+        ]
+        rows = [row for trend in found for row in _csv_rows(trend, names, environments)]
+        paths.write_atomically(csv_file, as_csv([headings, *rows]))
     if html is not None:
         from fabricmark.sites import trends_page  # here: the report would slow every other command down
 
@@ -116,7 +121,7 @@ def _csv_rows(
     places = {flag.change.place for flag in trend.flagged}
     return [
         [trend.series.label, trend.series.node, trend.tool, point.version, point.night, point.started,
-         repr(point.value), trend.series.unit, int(place in places),
+         point.value, trend.series.unit, int(place in places),
          *(environments[point.environment].get(name, "") for name in names)]
         for place, point in enumerate(trend.points)
     ]  # fmt: skip
