@@ -43,12 +43,18 @@ struct DeviceInfo {
   bool shares_host_memory = false;
   bool has_memory_objects = true;  ///< handles of its memory that other libraries may take, as OpenCL's
   bool is_phantom = false;         ///< allocates and computes nothing (phantom.hpp)
+  /// A board in all that a program sees of it, which its maker's runtime emulates on the host (XRT under
+  /// XCL_EMULATION_MODE).
+  bool is_emulated_board = false;
   /// True where the device's memory is the host's, and its copies run on the host's cores.
   [[nodiscard]] bool is_in_host_memory() const {
     return device_class == DeviceClass::kCpu || device_class == DeviceClass::kEmulator;
   }
-  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator, the phantom device).
-  [[nodiscard]] bool emulated() const { return device_class == DeviceClass::kEmulator || is_phantom; }
+  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator, the phantom device, boards
+  /// that XRT emulates).
+  [[nodiscard]] bool emulated() const {
+    return device_class == DeviceClass::kEmulator || is_phantom || is_emulated_board;
+  }
   /// How many kernels that wait for each other it runs at the same time for certain: on an FPGA each has its
   /// own circuits, on its emulator a thread; others may run one after the other.
   [[nodiscard]] std::uint64_t kernels_at_once() const {

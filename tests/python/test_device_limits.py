@@ -4,6 +4,7 @@ Programs and their variants are found by listing; a new one is tried as well.
 """
 
 import itertools
+import json
 
 import pytest
 from conftest import REPOSITORY
@@ -185,6 +186,19 @@ def limited(stream):
         return program.run(*words, "--repetitions", 1, "--warmup", 0)
 
     return run
+
+
+@pytest.mark.parametrize("mode", ["", "sw_emu", "hw_emu", "noop"])
+def test_a_board_that_its_runtime_emulates_is_marked_so(stream, mode):
+    """XRT calls it by the name of the real one under XCL_EMULATION_MODE."""
+    if not LIMITED.exists():
+        pytest.skip("liblimited_opencl.so is not built")
+    file = stream.new_file()
+    variables = {"LD_PRELOAD": str(LIMITED), "FABRICMARK_LIMITED": "xilinx", "XCL_EMULATION_MODE": mode}
+    done = stream.start("--list-devices", "--platform", "Xilinx", "--json", file, variables=variables)
+    assert done.code == 0, done.errors
+    found = json.loads(file.read_text())["devices"]
+    assert found and all(one["class"] == "fpga" and one["emulated"] == bool(mode) for one in found)
 
 
 TINY = "gpu,units=2,local=1024,work-items=1"

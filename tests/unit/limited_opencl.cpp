@@ -1,11 +1,12 @@
 // To be preloaded (LD_PRELOAD): a device with the limits that FABRICMARK_LIMITED says, such as
-// "gpu,units=384,local=1024,work-items=1", and that keeps to them: it refuses larger work-groups, and kernels
-// that need more local memory.
+// "gpu,units=384,local=1024,work-items=1" or "xilinx", and that keeps to them: it refuses larger work-groups,
+// and kernels that need more local memory.
 #include <CL/cl.h>
 #include <dlfcn.h>
 
 #include <cstdlib>
 #include <cstring>
+#include <string_view>
 
 namespace {
 
@@ -19,6 +20,12 @@ std::size_t told(const char* name, std::size_t usual) {
   const char* const all = std::getenv("FABRICMARK_LIMITED");
   const char* const found = all == nullptr ? nullptr : std::strstr(all, name);
   return found == nullptr ? usual : std::strtoull(found + std::strlen(name) + 1, nullptr, 10);
+}
+
+/// Whether the device is to say that it is a board of Xilinx'.
+bool is_board() {
+  const char* const all = std::getenv("FABRICMARK_LIMITED");
+  return all != nullptr && std::strstr(all, "xilinx") != nullptr;
 }
 
 template <typename T>
@@ -43,7 +50,18 @@ extern "C" cl_int clGetDeviceInfo(cl_device_id device, cl_device_info what, std:
   const char* const all = std::getenv("FABRICMARK_LIMITED");
   if (what == CL_DEVICE_TYPE && all != nullptr && std::strstr(all, "gpu") != nullptr)
     put<cl_device_type>(value, CL_DEVICE_TYPE_GPU);
+  if (what == CL_DEVICE_TYPE && is_board()) put<cl_device_type>(value, CL_DEVICE_TYPE_ACCELERATOR);
   return code;
+}
+
+extern "C" cl_int clGetPlatformInfo(cl_platform_id platform, cl_platform_info what, std::size_t size,
+                                    void* value, std::size_t* needed) {
+  static auto* const next = below<decltype(clGetPlatformInfo)>("clGetPlatformInfo");
+  if (what != CL_PLATFORM_NAME || !is_board()) return next(platform, what, size, value, needed);
+  constexpr std::string_view kName("Xilinx\0", 7);
+  if (needed != nullptr) *needed = kName.size();
+  if (value != nullptr && size >= kName.size()) std::memcpy(value, kName.data(), kName.size());
+  return CL_SUCCESS;
 }
 
 extern "C" cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kernel, cl_uint dimensions,

@@ -6,6 +6,7 @@
 #include <map>
 
 #include "base/error.hpp"
+#include "base/host.hpp"
 #include "device/opencl/adopted.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/peer.hpp"
@@ -26,6 +27,13 @@ DeviceClass classify(const std::string& platform, const std::string& name, cl_de
   if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceClass::kGpu;
   if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceClass::kCpu;
   return DeviceClass::kFpga;
+}
+
+/// XRT asks for the variable, whatever its value: sw_emu, hw_emu or noop. The board's name is that of the
+/// real one.
+bool is_emulated_by_xrt(const DeviceInfo& info) {
+  return info.device_class == DeviceClass::kFpga && info.is_of_xilinx() &&
+         !environment("XCL_EMULATION_MODE").empty();
 }
 
 /// Of Intel's FPGA emulator, whatever the cores: its workers (cl.fpga_emu.cfg) but one.
@@ -58,6 +66,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
   info.device_class = classify(info.platform, info.name, device.getInfo<CL_DEVICE_TYPE>());
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
+  info.is_emulated_board = is_emulated_by_xrt(info);
   if (info.device_class == DeviceClass::kEmulator) info.kernel_threads = emulator_threads();
   info.global_memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
