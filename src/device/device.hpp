@@ -69,6 +69,8 @@ struct DeviceInfo {
     const std::string makers = platform + " " + vendor;
     return makers.find("Xilinx") != std::string::npos || makers.find("AMD") != std::string::npos;
   }
+  /// A board under AMD's XRT, whose OpenCL has ways of its own.
+  [[nodiscard]] bool is_of_xrt() const { return device_class == DeviceClass::kFpga && is_of_xilinx(); }
 };
 
 /// Bytes of the last-level cache in front of a device's memory; 0 where nothing says. A CPU's runtime knows

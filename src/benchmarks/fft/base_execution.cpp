@@ -44,8 +44,9 @@ void require_room(const runtime::Context& context, std::size_t complex_bytes) {
   constexpr std::size_t kLargeLogSize = 10;  // from here on its buffers are of two transforms, not of four
   const std::size_t buffers = log_size < kLargeLogSize ? 9 : 5;  // of one: reordering, delays, twiddles
   const device::DeviceInfo& device = context.device().info();
-  // An emulator refuses at the start of the kernel only; on boards the compiler has fitted the buffers.
-  if (device.emulated() && (buffers * complex_bytes << log_size) > device.local_memory_bytes) {
+  // An emulator refuses at the start of the kernel only; for boards the compiler has fitted the buffers.
+  const bool has_fitted = !device.emulated() || device.is_emulated_board;
+  if (!has_fitted && (buffers * complex_bytes << log_size) > device.local_memory_bytes) {
     throw bad_use(
         fmt::format("the base kernel has no room for transforms of 2^{} points on {}", log_size, device.name),
         "use a smaller --log-size or --variant throughput");

@@ -19,7 +19,8 @@ struct BankPlacement {
 /// - Intel: a channel of the buffer's flags; memory whose places the kernel chooses (buffer_location of its
 ///   arguments, HBM) is heterogeneous: it gets its place with the first kernel that takes it.
 /// - Xilinx: the bank that the kernel's argument is connected to (`sp` of v++); a bank of its own only for
-///   one of several buffers of the same argument, or where no kernel is named.
+///   one of several buffers of the same argument, or where no kernel is named. Emulated by XRT such buffers
+///   lie where their argument is, too.
 /// Source: Intel FPGA SDK for OpenCL programming guide (CL_CHANNEL_n_INTELFPGA,
 /// CL_MEM_HETEROGENEOUS_INTELFPGA), Xilinx UG1393 and XRT's "Xilinx OpenCL extension" (XCL_MEM_TOPOLOGY;
 /// kernel and argument index). Not tested on FPGA hardware.

@@ -32,8 +32,7 @@ DeviceClass classify(const std::string& platform, const std::string& name, cl_de
 /// XRT asks for the variable, whatever its value: sw_emu, hw_emu or noop. The board's name is that of the
 /// real one.
 bool is_emulated_by_xrt(const DeviceInfo& info) {
-  return info.device_class == DeviceClass::kFpga && info.is_of_xilinx() &&
-         !environment("XCL_EMULATION_MODE").empty();
+  return info.is_of_xrt() && !environment("XCL_EMULATION_MODE").empty();
 }
 
 /// Of Intel's FPGA emulator, whatever the cores: its workers (cl.fpga_emu.cfg) but one.
@@ -80,9 +79,11 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
   info.matrix_units = matrix_units(device, extensions);
   info.has_peer_memory = has_peer_memory(extensions);
-  // Devices before OpenCL 2.0 refuse the query; they have no shared memory.
+  // Devices before OpenCL 2.0 refuse the query, XRT with a line of its own; they have no shared memory.
+  const bool is_first_version = device.getInfo<CL_DEVICE_VERSION>().starts_with("OpenCL 1.");
   cl_device_svm_capabilities svm = 0;
-  if (clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, nullptr) == CL_SUCCESS) {
+  if (!is_first_version &&
+      clGetDeviceInfo(device(), CL_DEVICE_SVM_CAPABILITIES, sizeof(svm), &svm, nullptr) == CL_SUCCESS) {
     info.has_svm = (svm & CL_DEVICE_SVM_COARSE_GRAIN_BUFFER) != 0;
   }
   return info;
@@ -132,7 +133,7 @@ class Opened : public backend::Device {
     return std::make_shared<Queue>(
         cl::CommandQueue(context_, device_,
                          profiling ? cl::QueueProperties::Profiling : cl::QueueProperties::None),
-        /*is_in_order=*/true);
+        /*is_in_order=*/true, submits());
   }
   [[nodiscard]] std::shared_ptr<backend::Queue> unordered_queue(bool profiling) const override {
     constexpr cl_command_queue_properties kUnordered = CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE;
@@ -140,7 +141,7 @@ class Opened : public backend::Device {
     const auto lock = setup_lock();
     return std::make_shared<Queue>(
         cl::CommandQueue(context_, device_, kUnordered | (profiling ? CL_QUEUE_PROFILING_ENABLE : 0)),
-        /*is_in_order=*/false);
+        /*is_in_order=*/false, submits());
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
                                                           const Placement& placement) const override {
@@ -159,13 +160,21 @@ class Opened : public backend::Device {
   }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,
                                                               const std::string& options) const override {
+    if (info_.is_of_xrt()) {
+      throw bad_use("AMD's runtime takes no kernel sources for " + info_.name,
+                    "give a bitstream with --bitstream (`fabricmark build` makes one)");
+    }
     return opencl::build(device_, context_, source, options);
   }
   [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {
-    return opencl::load(device_, context_, binary);
+    return opencl::load(info_, device_, context_, binary);
   }
 
  private:
+  /// XRT submits a command with the call that enqueues it, and its clFlush waits for the end of all: replicas
+  /// would run one after the other.
+  [[nodiscard]] bool submits() const { return info_.is_of_xrt(); }
+
   DeviceInfo info_;
   cl::Device device_;
   cl::Context context_;

@@ -254,7 +254,8 @@ BankPlacement bank_placement(const DeviceInfo& info, const Placement& placement)
     return {.flags = static_cast<cl_mem_flags>(bank + 1) << kIntelChannelShift};
   }
   if (!info.is_of_xilinx()) return {};
-  if (placement.kernel != nullptr && !placement.is_spread) {
+  // XRT's emulation puts all that asks for a bank by its number into the first one.
+  if (placement.kernel != nullptr && (!placement.is_spread || info.is_emulated_board)) {
     return {.flags = kXilinxPointer,
             .needs_pointer = true,
             .pointer_flags = placement.argument,

@@ -62,9 +62,14 @@ std::vector<cl::Event> handles(const Events& events);
 
 class Queue : public backend::Queue {
  public:
-  Queue(cl::CommandQueue handle, bool is_in_order)
-      : commands_(std::make_shared<Commands>(std::move(handle), is_in_order)) {}
-  void flush() override { commands_->handle.flush(); }
+  /// `submits`: what a queue is given is submitted at once.
+  Queue(cl::CommandQueue handle, bool is_in_order, bool submits)
+      : commands_(std::make_shared<Commands>(std::move(handle), is_in_order)), submits_(submits) {}
+  void flush() override {
+    if (submits_) return;
+    const Watched watched(Awaiting::kDevice);
+    commands_->handle.flush();
+  }
   void finish() override { commands_->handle.finish(); }
   void begin_after(const Events& events) override;
   void migrate(std::span<backend::Memory* const> memories, bool to_host, Event* done) override;
@@ -77,6 +82,7 @@ class Queue : public backend::Queue {
 
  private:
   std::shared_ptr<Commands> commands_;
+  bool submits_;
 };
 
 /// For one command.
@@ -125,7 +131,7 @@ std::shared_ptr<void> pin(const cl::Device& device, const cl::Context& context, 
 
 std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl::Context& context,
                                               const std::string& source, const std::string& options);
-std::shared_ptr<const backend::Program> load(const cl::Device& device, const cl::Context& context,
-                                             const std::string& binary);
+std::shared_ptr<const backend::Program> load(const DeviceInfo& info, const cl::Device& device,
+                                             const cl::Context& context, const std::string& binary);
 
 }  // namespace fabricmark::device::opencl

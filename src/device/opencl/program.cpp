@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "device/opencl/opencl.hpp"
+#include "device/opencl/xclbin.hpp"
 
 namespace fabricmark::device::opencl {
 
@@ -129,8 +130,11 @@ std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl
   return std::make_shared<Program>(program);
 }
 
-std::shared_ptr<const backend::Program> load(const cl::Device& device, const cl::Context& context,
-                                             const std::string& binary) {
+std::shared_ptr<const backend::Program> load(const DeviceInfo& info, const cl::Device& device,
+                                             const cl::Context& context, const std::string& binary) {
+  if (info.is_of_xrt()) {
+    if (const std::string fault = fault_of_xclbin(binary, info); !fault.empty()) throw BuildFailure(fault);
+  }
   try {
     const std::vector<unsigned char> bytes(binary.begin(), binary.end());
     cl::Program program(context, {device}, {bytes});

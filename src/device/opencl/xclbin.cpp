@@ -1,0 +1,67 @@
+#include "device/opencl/xclbin.hpp"
+
+#include <array>
+#include <cstdint>
+#include <cstring>
+#include <set>
+#include <string_view>
+#include <utility>
+
+namespace fabricmark::device::opencl {
+
+namespace {
+
+// Places in the structure axlf of XRT's xclbin.h.
+constexpr std::string_view kMagic("xclbin2\0", 8);
+constexpr std::size_t kLengthAt = 304;
+constexpr std::size_t kPlatformAt = 352;
+constexpr std::size_t kPlatformBytes = 64;
+constexpr std::size_t kSectionsAt = 448;
+constexpr std::size_t kFrontBytes = 456;
+constexpr std::size_t kRowBytes = 40;
+constexpr std::size_t kStartInRow = 24;
+constexpr std::size_t kSizeInRow = 32;
+constexpr std::array kNeeded{
+    std::pair(std::uint32_t{0}, "BITSTREAM"), std::pair(std::uint32_t{2}, "EMBEDDED_METADATA"),
+    std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"), std::pair(std::uint32_t{7}, "CONNECTIVITY"),
+    std::pair(std::uint32_t{8}, "IP_LAYOUT")};
+
+template <typename T>
+T number_at(const std::string& content, std::size_t place) {
+  T number = 0;
+  std::memcpy(&number, content.data() + place, sizeof(number));
+  return number;
+}
+
+}  // namespace
+
+std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) {
+  if (!content.starts_with(kMagic)) return "it does not begin with xclbin2";
+  if (content.size() < kFrontBytes) return "it ends within its header";
+  const auto length = number_at<std::uint64_t>(content, kLengthAt);
+  if (length != content.size()) {
+    return "its header says " + std::to_string(length) + " bytes, and it has " +
+           std::to_string(content.size());
+  }
+  const std::size_t count = number_at<std::uint32_t>(content, kSectionsAt);
+  if (count > (content.size() - kFrontBytes) / kRowBytes)
+    return "its " + std::to_string(count) + " sections end outside of it";
+  std::set<std::uint32_t> found;
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = kFrontBytes + i * kRowBytes;
+    const auto start = number_at<std::uint64_t>(content, row + kStartInRow);
+    const auto size = number_at<std::uint64_t>(content, row + kSizeInRow);
+    if (start > length || size > length - start)
+      return "its section " + std::to_string(i + 1) + " lies outside of it";
+    found.insert(number_at<std::uint32_t>(content, row));
+  }
+  if (!info.is_emulated_board) return "";
+  for (const auto& [kind, name] : kNeeded) {
+    if (!found.contains(kind)) return std::string("it has no ") + name;
+  }
+  const std::string platform(content.data() + kPlatformAt,
+                             strnlen(content.data() + kPlatformAt, kPlatformBytes));
+  return platform == info.name ? "" : "it is for " + platform;
+}
+
+}  // namespace fabricmark::device::opencl

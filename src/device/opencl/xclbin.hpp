@@ -1,0 +1,14 @@
+#pragma once
+
+#include <string>
+
+#include "device/device.hpp"
+
+namespace fabricmark::device::opencl {
+
+/// What is wrong with a file that is to be loaded as an .xclbin; empty where nothing is. XRT reads where the
+/// file says that something is, whether or not it ends before; and what a board's emulation lacks ends the
+/// program. `info`: of the device, whose name is compared where it is emulated: a board compares it itself.
+std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info);
+
+}  // namespace fabricmark::device::opencl
