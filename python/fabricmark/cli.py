@@ -17,6 +17,7 @@ from fabricmark import __version__
 from fabricmark.base import choices, micro, paths, runtimes, terminal
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
+from fabricmark.build import emulate as emulation
 from fabricmark.build.command import build
 from fabricmark.codec import command as codec_command
 from fabricmark.compare import ab, arguments, comparison, resampling
@@ -214,6 +215,9 @@ def run_command(
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
     transport: option_types.Transport = None,
+    emulate: Annotated[
+        bool, typer.Option("--emulate", help="On an emulated card of the system, under AMD's XRT.")
+    ] = False,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = campaign_run.OUTPUT,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
@@ -221,15 +225,22 @@ def run_command(
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
         given = (extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id)
-        raise typer.Exit(_run_campaign(name, (*given, transport), output, again, full))
+        raise typer.Exit(_run_campaign(name, (*given, transport, emulate or None), output, again, full))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
+    if emulate and (runtime, platform, device) != (None, None, None):
+        raise FabricmarkError("--emulate chooses the device", "leave out --runtime, --platform and --device")
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
     launch.check_ranks(ranks, mpi, launcher)
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)
     wanted = choice.wanted(system, board, bitstream_id, transport)
+    if emulate:
+        if len(names) != 1 or programs:
+            raise FabricmarkError("--emulate builds a bitstream of one benchmark", "name one")
+        job = launch.Job(names[0], runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
+        raise typer.Exit(_run_emulated(job, wanted, words, full=full))
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
@@ -261,6 +272,19 @@ def _jobs(
     if programs:
         return micro_jobs.jobs(programs, places, ranks, mpi, output)
     return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
+
+
+def _run_emulated(
+    job: launch.Job, wanted: choice.Wanted | None, words: Sequence[str], *, full: bool
+) -> int:
+    """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
+    cards = job.mpi or 1  # ranks of one process share a card
+    with emulation.ready(job.benchmark, wanted, words, job.output, cards) as made:
+        told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
+        names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
+        options = [*running.of_system(told, names, words, job.output, without), *words, *made.words]
+        whole = replace(job, extra=tuple(options), variables=tuple(made.variables.items()))
+        return _run_and_show([whole], job.output, wanted.system if wanted is not None else None, full)
 
 
 def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None, full: bool) -> int:

@@ -55,6 +55,13 @@ NOT_RUN = {
         "installs a library from PyPI; test_mesh_formats.py runs the same",
     ),
     "fabricmark mesh check fort.14 --projection cpp": "needs a mesh in degrees; test_mesh.py has one",
+    **dict.fromkeys(
+        (
+            "fabricmark run gemm --system u280_hbm --emulate -- --size 1024",
+            "fabricmark run ptrans --system u280_hbm --emulate --mpi 2 -- --transport host",
+        ),
+        "needs AMD's XRT; test_programs_xrt.py runs the same",
+    ),
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
 # What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched, and

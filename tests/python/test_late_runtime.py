@@ -1,4 +1,4 @@
-"""What is handed to a runtime lives until the command has ended: under one that looks at it after the call."""
+"""What is handed to a runtime lives until the command has ended: under one that looks at it later."""
 
 import pytest
 from conftest import REPOSITORY
@@ -21,7 +21,7 @@ HOST_TRANSFER = ("--smallest", 12, "--largest", 14, "--overlap-bytes", 65536)
     pytest.param("b_eff", (), marks=pytest.mark.full),
 ])  # fmt: skip
 def test_results_are_right_where_the_runtime_reads_late(tmp_path, name, words):
-    """As AMD's runtime does with the pattern of a fill. Each buffer is poisoned by a fill before it is used."""
+    """As AMD's runtime does with patterns of fills. Each buffer is poisoned by one before it is used."""
     if not LATE.exists():
         pytest.skip("liblate_opencl.so is not built")
     program = Stream(tmp_path, PROGRAM.with_name(f"fm_{name}"))

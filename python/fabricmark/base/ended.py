@@ -12,11 +12,28 @@ LOADERS = "libOpenCL.so*"
 OF_LOADER = ("ld.so", "symbol lookup error", "error while loading shared libraries", "not found (required by")
 
 
+OF_CARD = "fabricmark-card: error: "  # begins what an emulated card says before it ends by a signal
+
+
 def words(code: int, said: str) -> str:
-    """`ended with 3: LAST LINE` or `was ended by signal 6 (Aborted): LAST LINE`; `said`: standard error."""
+    """`ended with 3: LAST LINE` or `was ended by signal 6 (Aborted): LAST LINE`; `said`: standard error.
+
+    Of an emulated card that said why, the cause: AMD's runtime has more to say after it.
+    """
     how = f"was ended by signal {-code} ({signal.strsignal(-code)})" if code < 0 else f"ended with {code}"
     lines = [line.strip() for line in said.splitlines() if line.strip()]
-    return f"{how}: {lines[-1] if lines else 'no message'}"
+    last = _line_of_card(said).rpartition("; ")[0] or (lines[-1] if lines else "no message")
+    return f"{how}: {last}"
+
+
+def remedy_of_card(said: str) -> str:
+    """What an emulated card said to do; "" where none spoke."""
+    return _line_of_card(said).rpartition("; ")[2]
+
+
+def _line_of_card(said: str) -> str:
+    lines = [line for line in said.splitlines() if line.startswith(OF_CARD)]
+    return lines[0].removeprefix(OF_CARD) if lines else ""
 
 
 def remedy(code: int, said: str, usual: str = REBUILD) -> str:

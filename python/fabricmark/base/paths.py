@@ -144,6 +144,21 @@ def runtimes() -> Path:
     return root() / ".runtimes" if is_clone() else cache() / "runtimes"
 
 
+def card_functions() -> Path:
+    """OpenCL's functions, which are compiled beside kernels of the emulated card."""
+    return root() / ("src/card" if is_clone() else "card") / "builtins.cl"
+
+
+def card() -> Path:
+    """Path of the emulated card, as `program`."""
+    return _built("fabricmark-card")
+
+
+def xrt_repair() -> Path:
+    """Path of the library that is preloaded with Debian's XRT, as `program`."""
+    return _built("libfabricmark-xrt-repair.so", "lib", "library")
+
+
 def sycl_plugin() -> Path:
     """Folder with the sources of the plugin that is compiled for SYCL."""
     return root() / ("src/device/sycl/plugin" if is_clone() else "sycl")

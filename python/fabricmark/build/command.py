@@ -7,12 +7,13 @@ import typer
 
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import aoc, vitis
+from fabricmark.build import aoc, card, vitis
 from fabricmark.build import steps as builds
 from fabricmark.build.design import MEMORIES, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
 
-TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps}
+TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps, card.TOOL: card.steps}
+TARGETS = {"hw": (aoc.TOOL, vitis.TOOL), card.TARGET: (card.TOOL,)}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
 OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
 OF_KINDS = {"host": aoc.TOOL}
@@ -35,6 +36,7 @@ def build(
     tool: Annotated[
         str | None, choices.one_of(list(TOOLS), "Whose compiler (default: that of the system's board).")
     ] = None,
+    target: Annotated[str, choices.one_of(list(TARGETS), "For a board, or the emulated card.")] = "hw",
     platform: Annotated[str | None, typer.Option(help="The board, as the vendor's tool names it.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for the bitstream.")] = Path("bitstreams"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
@@ -49,6 +51,13 @@ def build(
     else:
         found = touching(system, board, words)
     memory = found.memory
+    if target not in TARGETS:
+        raise FabricmarkError(f"there is no target {target}", f"use --target {' or '.join(TARGETS)}")
+    if tool in TOOLS and tool not in TARGETS[target]:
+        remedy = f"use --tool {' or '.join(TARGETS[target])}, or another --target"
+        raise FabricmarkError(f"{tool} makes nothing for {target}", remedy)
+    if target == card.TARGET:
+        tool = tool or card.TOOL
     chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
     if chosen not in TOOLS:
         cause = f"there is no tool {tool}" if tool else "nothing says whose compiler it is for"

@@ -21,15 +21,18 @@ LINKED = {"D": "DDR[0]", "B": "HBM[0]", "P": "PLRAM[0]"}
 
 @dataclass(frozen=True)
 class Memory:
-    """The memory of a board as `systems export` has it; `banks` 0: nothing is known.
+    """The memory of a board as `systems export` has it; `banks` and `bank_bytes` 0: nothing is known.
 
     `kind`: ddr, hbm or host. `placement`: who chooses a buffer's bank: interleaved (nobody), kernel (the
-    design, for each argument) or host (for each buffer).
+    design, for each argument) or host (for each buffer). `index_offset`: memories that the board's shell
+    lists before them.
     """
 
     kind: str = ""
     placement: str = ""
     banks: int = 0
+    bank_bytes: int = 0
+    index_offset: int = 0
 
     def bank(self, number: int) -> int:
         """The number modulo what there is."""
@@ -40,13 +43,14 @@ class Memory:
 class Kernel:
     """An entry point and how many copies of it there are. `buffers`: the banks of each argument in global
     memory, one a copy; none where it lies anywhere. `memories`: by copy, where the design has several kinds
-    of memory, what all of its arguments are linked to."""
+    of memory, what all of its arguments are linked to. `arguments`: all, with their kinds, in order."""
 
     name: str
     is_replicated: bool
     copies: int
     buffers: Mapping[str, tuple[int, ...]]
     memories: tuple[str, ...] = ()
+    arguments: tuple[tuple[str, str], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,8 @@ def touching(system: str | None, board: str | None, given: Mapping[str, str]) ->
     if not letters or len(set(letters)) < len(letters) or not set(letters) <= LINKED.keys():
         remedy = f"write some of {', '.join(LINKED)}, as {MEMORIES}={''.join(LINKED)}"
         raise FabricmarkError(f"{MEMORIES}={letters}: no memories of a board", remedy)
-    kernel = Kernel(TOUCH, False, len(letters), {"bytes": ()}, tuple(LINKED[one] for one in letters))
+    linked = tuple(LINKED[one] for one in letters)
+    kernel = Kernel(TOUCH, False, len(letters), {"bytes": ()}, linked, (("bytes", "buffer"),))
     source = paths.kernels() / "common" / f"{TOUCH}.cl"
     return Design(TOUCH, "base", source, {}, {}, (kernel,), memory, False, board_id)
 
@@ -156,7 +161,9 @@ def _board(document: Mapping, bitstream: Mapping) -> Mapping:
 def _memory(board: Mapping) -> Memory:
     memory = board.get("memory", {})
     banks = int(board["values"]["banks"]["value"])
-    return Memory(memory.get("kind", ""), memory.get("placement", ""), banks)
+    bank_bytes = int(board["values"].get("memory_bytes", {"value": 0})["value"]) // max(banks, 1)
+    offset = memory.get("index_offset", 0)
+    return Memory(memory.get("kind", ""), memory.get("placement", ""), banks, bank_bytes, offset)
 
 
 def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
@@ -176,7 +183,8 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
     for entry in answer["entry_points"]:
         copies = int(values[REPLICATIONS]) if entry["replicated"] else 1
         buffers = {one["name"]: tuple(one["banks"]) for one in entry["arguments"] if one["kind"] == "buffer"}
-        entries.append(Kernel(entry["name"], entry["replicated"], copies, buffers))
+        arguments = tuple((one["name"], one["kind"]) for one in entry["arguments"])
+        entries.append(Kernel(entry["name"], entry["replicated"], copies, buffers, arguments=arguments))
     of_build = {name for name, one in spec.parameters.items() if one.stage == "build"}
     of_build |= {REPLICATIONS} if variant["replicated"] else set()
     return Design(

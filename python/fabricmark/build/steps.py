@@ -11,12 +11,14 @@ from fabricmark.base import paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 END = "END"
+CLANG = "clang-15"
+NOT_THERE = "load the vendor's tools into the environment, or see what would run with --dry-run"
 
 
 @dataclass(frozen=True)
 class Steps:
     """`notes`: what is made, in words. `files` are needed by the commands, `bitstream` is what they make, and
-    `sidecar` the text of the file beside it."""
+    `sidecar` the text of the file beside it. `remedy`: where the tool is not there."""
 
     tool: str
     notes: Sequence[str]
@@ -24,6 +26,7 @@ class Steps:
     commands: Sequence[Sequence[str]]
     bitstream: Path
     sidecar: str
+    remedy: str = NOT_THERE
 
     @property
     def sidecar_file(self) -> Path:
@@ -51,8 +54,7 @@ def carry_out(steps: Steps) -> None:
     Raises FabricmarkError: 3 where the tool is not there or fails, 2 where a file cannot be written.
     """
     if shutil.which(steps.tool) is None:
-        remedy = "load the vendor's tools into the environment, or see what would run with --dry-run"
-        raise FabricmarkError(f"{steps.tool} is not there", remedy, ENVIRONMENT)
+        raise FabricmarkError(f"{steps.tool} is not there", steps.remedy, ENVIRONMENT)
     paths.make_folder(steps.bitstream.parent)
     for file, text in steps.files.items():
         paths.write_atomically(file, text)

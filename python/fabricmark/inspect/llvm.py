@@ -18,9 +18,10 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
+from fabricmark.build.steps import CLANG
 
-COMPILER = "clang-15"
-PACKAGE = "clang-15"
+COMPILER = CLANG
+PACKAGE = CLANG
 LIBRARY = "libLLVM-15.so.1"  # the compiler needs it, so that its package brings it
 LONGEST_SECONDS = 120
 # A loop that is to be unrolled more often than this moves a window on: left as it is, and known by its form.

@@ -35,6 +35,7 @@ class Job:
     ranks_per_host: int | None = None
     usual_ranks: int = 1  # that the program has without --ranks
     launcher: str | None = None  # that starts MPI processes; None: the first that can be used
+    variables: tuple[tuple[str, str], ...] = ()  # of the environment, beside what the runtime needs
 
     def result_path(self, now: datetime) -> Path:
         """<benchmark>-<time>-<runtime>-<device>-<ranks>r.json in its folder: by name it is sorted by time."""
@@ -72,6 +73,7 @@ def command_line(job: Job, result: Path, launcher: Candidate | None) -> list[str
         program += ["--device", str(job.device["device_index"])]
     if launcher is not None:
         own = [transports.FOLDERS] if transports.FOLDERS in os.environ else []
+        own += [name for name, _ in job.variables]
         program = [*launcher.command(job, [*runtimes.variables(job.runtime), *own]), *program]
     elif job.ranks != job.usual_ranks:
         program += ["--ranks", str(job.ranks)]
@@ -96,7 +98,7 @@ def start(
     with `quiet` only its errors. `keep_open`: descriptors it holds while it lives, such as that of a lock.
     Raises FabricmarkError (3), also when a signal ended it or its result is not of what was asked for.
     """
-    environment = runtimes.environment(job.runtime, os.environ)
+    environment = runtimes.environment(job.runtime, os.environ) | dict(job.variables)
     launcher = launchers.require(environment, job.launcher) if job.mpi is not None else None
     for variable in asked_for.VARIABLES:  # of an outer command
         environment.pop(variable, None)
@@ -115,8 +117,9 @@ def start(
         ) from error
     code, said = processes.wait(process)
     if code < 0:
+        usual = "look for a lack of memory or a broken driver"
         cause = f"fm_{job.benchmark} {ended.words(code, said)}"
-        raise FabricmarkError(cause, "look for a lack of memory or a broken driver", ENVIRONMENT)
+        raise FabricmarkError(cause, ended.remedy_of_card(said) or usual, ENVIRONMENT)
     if code <= 1 and result.is_file():
         asked_for.check(job, result)
     # mpirun has codes of its own, for example 134 when a rank aborted.

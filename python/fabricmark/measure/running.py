@@ -125,12 +125,17 @@ def needs_no_device(name: str, extra: Sequence[str]) -> bool:
 
 
 def of_system(
-    wanted: choice.Wanted | None, names: Sequence[str], extra: Sequence[str], output: Path
+    wanted: choice.Wanted | None,
+    names: Sequence[str],
+    extra: Sequence[str],
+    output: Path,
+    without: str | None = None,
 ) -> list[str]:
     """The options by which the programs take this system, which is written beside their results for them.
 
     There, as all hosts of an MPI run have to see it, and the command lines in the results name it. `wanted`:
-    None without a system. Raises FabricmarkError (2): as `choice.choose`, or when it cannot be written.
+    None without a system. `without`: a benchmark that runs as none of the system's bitstreams. Raises
+    FabricmarkError (2): as `choice.choose`, or when it cannot be written.
     """
     given = kernels.options(extra)
     if wanted is None:
@@ -144,6 +149,7 @@ def of_system(
     if len(names) == 1:
         bitstream = choice.bitstream_of(names[0], wanted, given.get("--variant", ""), verb="run")
     document = export.document(wanted.system, board=wanted.board)
+    document["bitstreams"] = [one for one in document["bitstreams"] if one["benchmark"] != without]
     of_board = f"-{wanted.board}" if wanted.board is not None else ""
     file = output / f"{Path(wanted.system).name.removesuffix('.toml')}{of_board}{SYSTEM_ENDING}"
     paths.write_atomically(file.absolute(), export.written(document))

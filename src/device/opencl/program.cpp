@@ -33,7 +33,18 @@ class Kernel : public backend::Kernel {
  public:
   explicit Kernel(cl::Kernel kernel) : kernel_(std::move(kernel)) {}
   void set_memory(unsigned index, const backend::Memory& memory) override {
-    static_cast<const Memory&>(memory).set_argument(kernel_, index);
+    try {
+      static_cast<const Memory&>(memory).set_argument(kernel_, index);
+    } catch (const cl::Error& error) {
+      // XRT gives a buffer its place when it becomes an argument.
+      if (error.err() != CL_MEM_OBJECT_ALLOCATION_FAILURE && error.err() != CL_OUT_OF_RESOURCES) throw;
+      throw environment_failure(
+          "the memory that argument " + std::to_string(index) + " of the kernel '" +
+              without_zero(kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>()) +
+              "' is connected to has no room for its buffer, or is not where it lies (" +
+              error_name(error.err()) + ")",
+          "choose a smaller size, or connect the argument to more memory");
+    }
   }
   void set_number(unsigned index, const void* value, std::size_t bytes) override {
     kernel_.setArg(index, bytes, value);

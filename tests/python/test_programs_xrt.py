@@ -1,0 +1,237 @@
+"""The programs under AMD's XRT, on emulated cards: valid by OpenCL, and what goes wrong is named in one line.
+
+XRT's libraries are AMD's, the card and its bitstreams ours. Skipped where XRT is not installed.
+"""
+
+import json
+import shutil
+
+import pytest
+from conftest import REPOSITORY
+from fabricmark.base import xrt
+from fabricmark.build import card, design, steps, xclbin
+from stream_program import PROGRAM, Stream, devices, one_error
+
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.usefixtures("of_the_repository"),
+    pytest.mark.skipif(xrt.find() is None, reason="AMD's XRT is not installed"),
+    pytest.mark.skipif(shutil.which(steps.CLANG) is None, reason=f"{steps.CLANG} is not installed"),
+]
+
+FULL = pytest.mark.full
+ONCE = ("--repetitions", 1, "--warmup", 0)
+SIZES = {
+    "stream": ("--size", 100000),
+    "gemm": ("--size", 512),
+    "fft": ("--batch", 8),
+    "ptrans": ("--size", 512),
+    "hpl": ("--size", 512),
+    "random_access": ("--log-size", 23),
+    "host_transfer": ("--smallest", 12, "--largest", 13, "--overlap-bytes", 65536),
+    "b_eff": ("--largest", 4),
+}
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory):
+    return tmp_path_factory.mktemp("xrt")
+
+
+@pytest.fixture(scope="module")
+def boards():
+    """The environment of each board's emulated cards, two of each; folders of a module's tests."""
+    made = {}
+    yield made
+    for context, _ in made.values():
+        context.__exit__(None, None, None)
+
+
+@pytest.fixture
+def on_card(folder, boards):
+    """How to run a program on a card that has a bitstream for it."""
+
+    def environment(board, description):
+        if board not in boards:
+            context = xrt.emulated_cards(xclbin.emulation_config(description, 2))
+            boards[board] = (context, context.__enter__())
+        return dict(boards[board][1])
+
+    def run(
+        name,
+        board="u280_hbm",
+        replications=None,
+        change=None,
+        words=None,
+        variables=None,
+        other=None,
+        **built,
+    ):
+        made, description = build(folder, name, board, replications, change, **built)
+        program = Stream(folder, PROGRAM.with_name(f"fm_{name}"))
+        program.environment.update(environment(board, description))
+        program.environment.update(variables or {})
+        program.environment["FABRICMARK_KERNELS"] = str(REPOSITORY / "kernels")
+        words = SIZES[name] if words is None else words
+        # XRT signals the group of the program's processes when a card dies.
+        return program.run("--bitstream", other or made.bitstream, *ONCE, *words, launcher=("setsid",))
+
+    return run
+
+
+def build(folder, name, board, replications, change=None, **given):
+    """The bitstream of a benchmark and its description; `change` makes what the card is told of that."""
+    given |= {"replications": str(replications)} if replications else {}
+    bitstream = f"{board}_single/{name}" if board == "u280_ddr" and name in OF_SEVERAL else None
+    found = design.resolve(name, "base", board, bitstream, given)
+    made = card.steps(
+        found,
+        None,
+        folder / f"{board}-{name}-{replications}-{len(given)}-{getattr(change, '__name__', '')}",
+        [],
+    )
+    description = card.describe(found, None)
+    if change is not None:
+        entry = next(file for file in made.files if file.name.endswith(".card.c"))
+        made.files[entry] = change(description)
+    if not made.bitstream.is_file():
+        steps.carry_out(made)
+    return made, description
+
+
+OF_SEVERAL = ("stream", "gemm", "fft", "random_access")  # of which the board has several
+
+
+def check_valid(done):
+    assert done.code == 0, (done.errors, done.output)
+    assert done.document["environment"]["device"]["emulated"]
+    assert {one["kind"] for one in done.document["measurements"]} == {"emulated"}
+
+
+@pytest.mark.parametrize(("name", "board", "replications"), [
+    ("host_transfer", "u280_hbm", None),
+    ("ptrans", "u280_ddr", 2),
+    ("b_eff", "u280_hbm", None),  # a scalar of one byte
+    *(pytest.param(name, board, replications, marks=FULL)
+      for name in ("stream", "gemm", "fft", "ptrans", "hpl", "random_access")
+      for board in ("u280_hbm", "u280_ddr") for replications in (1, 2)),
+    pytest.param("host_transfer", "u280_ddr", None, marks=FULL),
+])  # fmt: skip
+def test_results_are_valid_and_emulated(on_card, name, board, replications):
+    check_valid(on_card(name, board, replications))
+
+
+def test_compute_units_run_at_the_same_time(on_card):
+    """Each ends only when the other one has been started: XRT's clFlush would wait for the first for ever."""
+    variables = {"FABRICMARK_CARD_FAULT": "meeting", "FABRICMARK_CARD_SECONDS": "20"}
+    check_valid(on_card("stream", replications=2, variables=variables))
+
+
+def in_another_bank(description):
+    """What the card is told of the first argument: a bank that the runtime does not know of."""
+    spoilt = json.loads(json.dumps(description))
+    spoilt["units"][0]["arguments"][0]["banks"] = [7]
+    return card.entry_source(spoilt)
+
+
+def test_a_buffer_in_a_wrong_bank_is_found(on_card):
+    done = on_card("stream", replications=1, change=in_another_bank)
+    assert "stream_1's argument first is connected to HBM[7], and its buffer lies in HBM[0]" in done.errors
+    assert done.code != 0 and done.document is None
+
+
+def with_a_null_pointer(description):
+    return card.entry_source(description).replace("{\n", "{\n  *(volatile int *)0 = 1;\n")
+
+
+def test_a_kernel_that_crashes_is_named(on_card):
+    done = on_card("stream", replications=1, change=with_a_null_pointer)
+    assert "the kernel of stream_1 ended with signal 11; " in done.errors and done.document is None
+
+
+def test_a_register_map_that_is_cut_short_is_found(on_card, monkeypatch):
+    """XRT does so where the size of the last scalar is no whole word."""
+    monkeypatch.setattr(xclbin, "WORD", 1)
+    monkeypatch.setattr(steps.subprocess, "run", run_here(steps.subprocess.run))
+    done = on_card("b_eff", transport="host")
+    assert "touch_1 was started without its argument value in the register map" in done.errors
+
+
+def run_here(usual):
+    """Instead of a process of Python the writer itself, as it was changed here."""
+
+    def run(command, **how):
+        if "fabricmark.build.xclbin" not in command:
+            return usual(command, **how)
+        xclbin.main(*map(xclbin.Path, command[-3:]))
+        return usual(["true"], **how)
+
+    return run
+
+
+@pytest.mark.parametrize(("fault", "line"), [
+    ("signal", "exited unexpectedly"),
+    ("exit", "the kernel 'stream' has not ended in 2 s; "),
+    ("silence", "a call of the runtime was not answered within 2 s; "),
+    ("endless", "the kernel of stream_1 has not ended within 2 s; "),
+])  # fmt: skip
+def test_a_card_that_fails_ends_the_program(on_card, fault, line):
+    """Within the limits, with a line, and without a result."""
+    seconds = "2" if fault in ("silence", "endless") else "20"
+    limit = "2" if fault == "exit" else "20"
+    variables = {"FABRICMARK_CARD_FAULT": fault, "FABRICMARK_CARD_SECONDS": seconds}
+    words = (*SIZES["stream"], "--kernel-timeout", limit)
+    done = on_card("stream", replications=2, words=words, variables=variables)
+    assert done.code != 0 and line in done.errors and done.document is None
+
+
+def test_a_missing_compute_unit_is_named(on_card, folder):
+    made, _ = build(folder, "stream", "u280_hbm", 1)
+    two = folder / "two"
+    shutil.copytree(made.bitstream.parent, two)
+    sidecar = two / made.sidecar_file.name
+    sidecar.write_text(sidecar.read_text().replace("replications = 1", "replications = 2"))
+    done = on_card("stream", replications=1, other=two / made.bitstream.name)
+    assert "stream:{stream_2}" in one_error(done)
+
+
+@pytest.mark.parametrize(("damage", "line"), [
+    (lambda content: content[: len(content) // 2], "its header says "),
+    (lambda content: content.replace(b"\x07\0\0\0CONN", b"\x63\0\0\0CONN"), "it has no CONNECTIVITY"),
+    (lambda content: content.replace(b"xilinx_u280_hbm_card", b"xilinx_u250_ddr_card"),
+     "it is for xilinx_u250_ddr_card"),
+])  # fmt: skip
+def test_a_damaged_bitstream_is_refused_in_one_line(on_card, folder, damage, line):
+    made, _ = build(folder, "stream", "u280_hbm", 1)
+    spoilt = folder / "spoilt.xclbin"
+    spoilt.write_bytes(damage(made.bitstream.read_bytes()))
+    shutil.copy(made.sidecar_file, folder / "spoilt.xclbin.toml")
+    done = on_card("stream", replications=1, other=spoilt)
+    assert line in one_error(done)
+
+
+def test_kernel_sources_are_refused_with_the_right_remedy(on_card, folder, boards):
+    on_card("stream", replications=1)
+    program = Stream(folder)
+    program.environment.update(boards["u280_hbm"][1])
+    done = program.start(*SIZES["stream"], launcher=("setsid",))
+    assert "give a bitstream with --bitstream" in one_error(done)
+    assert [one["emulated"] for one in devices(program)] == [True, True]
+
+
+def test_run_builds_a_bitstream_and_runs_it(run, tmp_path):
+    """The command for all of it."""
+    words = ("run", "gemm", "--system", "u280_hbm", "--emulate", "--output", tmp_path / "results")
+    done = run(*words, "--", "--size", "300", "--block-size", "64", *map(str, ONCE))
+    assert done.returncode == 0, done.stderr
+    assert "xilinx_u280_hbm_card" in done.stdout and "emulated" in done.stdout
+
+
+@pytest.mark.parametrize(("words", "line"), [
+    (("stream", "--emulate"), "--emulate needs a board"),
+    (("all", "--emulate", "--system", "u280_hbm"), "--emulate builds a bitstream of one benchmark"),
+    (("stream", "--emulate", "--system", "u280_hbm", "--device", "0"), "--emulate chooses the device"),
+    (("stream", "--emulate", "--system", "u280_hbm", "--", "--bitstream", "a"), "--bitstream with --emulate"),
+])  # fmt: skip
+def test_what_cannot_be_emulated_is_refused(run, one_error_line, words, line):
+    assert line in one_error_line(run("run", *words), 2)
