@@ -9,7 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
-#include <limits>
+#include <span>
 #include <thread>
 #include <utility>
 
@@ -103,7 +103,7 @@ void Service::write_memory(const Fields& fields) {
   const std::uint64_t bytes = count(fields, 5);
   const std::string_view content = fields.bytes(4);
   if (content.size() < bytes) throw Malformed("a copy to the card with too few bytes");
-  std::memcpy(memory_.at(fields.number(3), bytes), content.data(), bytes);
+  std::ranges::copy(std::as_bytes(std::span(content.substr(0, bytes))), memory_.at(fields.number(3), bytes));
 }
 
 std::string Service::read_memory(const Fields& fields) {

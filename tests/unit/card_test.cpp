@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
 #include <cstring>
 #include <random>
 #include <string>
@@ -151,15 +152,20 @@ TEST(Card, RefusesWhatIsNoneOfItsUnits) {
 }
 
 TEST(Card, SaysWhichKernelDoesNotEnd) {
-  Card* const card = new Card(Sharing::kPrivate, Fault::kEndless);  // NOLINT: its kernel's thread lives on
-  card->allocate(0, 4);
-  card->allocate(kSecondBank, 8);
-  EXPECT_EQ(card->service().running_for(0), "");
-  card->registers(map(0, kSecondBank));
-  EXPECT_EQ(card->service().running_for(0), "add_1");
-  EXPECT_EQ(card->service().running_for(3600), "");
-  EXPECT_NE(error_of([&] { card->registers(map(0, kSecondBank)); }).find("was started while it runs"),
-            std::string::npos);
+  Memory memory(Sharing::kPrivate, ".");
+  memory.allocate(0, 4, false);
+  memory.allocate(kSecondBank, 8, false);
+  std::atomic<bool> may_end = false;
+  const Bitstream bitstream(CARD_KERNELS, /*meet=*/false);
+  ComputeUnit& unit = bitstream.unit_at(kUnit);
+  unit.end_after([&](std::uint64_t) { return may_end.load(); });
+  EXPECT_EQ(bitstream.running_for(0), "");
+  unit.write(0, map(0, kSecondBank), bitstream.design(), memory);
+  EXPECT_EQ(bitstream.running_for(0), "add_1");
+  EXPECT_EQ(bitstream.running_for(3600), "");
+  const std::string twice = error_of([&] { unit.write(0, map(0, kSecondBank), bitstream.design(), memory); });
+  EXPECT_NE(twice.find("was started while it runs"), std::string::npos);
+  may_end = true;
 }
 
 TEST(Card, RefusesDescriptionsByName) {
