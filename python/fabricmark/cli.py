@@ -14,7 +14,7 @@ import typer
 from typer.exceptions import TyperException
 
 from fabricmark import __version__
-from fabricmark.base import choices, micro, paths, runtimes, terminal
+from fabricmark.base import choices, micro, paths, runtimes, terminal, xrt
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build import emulate as emulation
@@ -218,16 +218,25 @@ def run_command(
     emulate: Annotated[
         bool, typer.Option("--emulate", help="On an emulated card of the system, under AMD's XRT.")
     ] = False,
+    backend: Annotated[
+        str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL (default) or natively.")
+    ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = campaign_run.OUTPUT,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
-        given = (extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id)
-        raise typer.Exit(_run_campaign(name, (*given, transport, emulate or None), output, again, full))
+        given = (
+            extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id, transport,
+            emulate or None, backend,
+        )  # fmt: skip
+        raise typer.Exit(_run_campaign(name, given, output, again, full))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
+    if backend is not None and (not emulate or backend not in xrt.NAMES):
+        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
+        raise FabricmarkError(f"--backend {backend}", remedy)
     if emulate and (runtime, platform, device) != (None, None, None):
         raise FabricmarkError("--emulate chooses the device", "leave out --runtime, --platform and --device")
     words = passing.checked(context, name, extra or [])
@@ -240,7 +249,7 @@ def run_command(
         if len(names) != 1 or programs:
             raise FabricmarkError("--emulate builds a bitstream of one benchmark", "name one")
         job = launch.Job(names[0], runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
-        raise typer.Exit(_run_emulated(job, wanted, words, full=full))
+        raise typer.Exit(_run_emulated(job, wanted, words, backend or next(iter(xrt.NAMES)), full=full))
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
@@ -275,11 +284,11 @@ def _jobs(
 
 
 def _run_emulated(
-    job: launch.Job, wanted: choice.Wanted | None, words: Sequence[str], *, full: bool
+    job: launch.Job, wanted: choice.Wanted | None, words: Sequence[str], backend: str, *, full: bool
 ) -> int:
     """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
     cards = job.mpi or 1  # ranks of one process share a card
-    with emulation.ready(job.benchmark, wanted, words, job.output, cards) as made:
+    with emulation.ready(job.benchmark, wanted, words, job.output, cards, backend) as made:
         told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
         names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
         options = [*running.of_system(told, names, words, job.output, without), *words, *made.words]

@@ -14,6 +14,7 @@
 #include "device/opencl/devices.hpp"
 #include "device/phantom.hpp"
 #include "device/sycl/devices.hpp"
+#include "device/xrt/devices.hpp"
 
 namespace fabricmark::device {
 
@@ -72,6 +73,7 @@ bool is_for_emulator() {
 
 std::vector<FoundPlatform> loaded_platforms() {
   const CrashLine line("the OpenCL runtimes were loaded");
+  if (xrt::is_wanted()) return xrt::platforms();
   return sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
 }
 
@@ -165,6 +167,9 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
 std::vector<FoundDevice> require_devices(const Selection& selection) {
   std::vector<FoundDevice> found = find_devices(selection);
   if (!found.empty()) return found;
+  if (xrt::is_wanted()) {
+    throw environment_failure("XRT found no board", "see `xbutil examine`, or unset FABRICMARK_BACKEND");
+  }
   if (sycl::is_wanted()) {
     throw environment_failure(
         "SYCL found no device of an OpenCL runtime with unified shared memory",

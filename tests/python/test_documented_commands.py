@@ -58,6 +58,7 @@ NOT_RUN = {
     **dict.fromkeys(
         (
             "fabricmark run gemm --system u280_hbm --emulate -- --size 1024",
+            "fabricmark run gemm --system u280_hbm --emulate --backend xrt -- --size 1024",
             "fabricmark run ptrans --system u280_hbm --emulate --mpi 2 -- --transport host",
         ),
         "needs AMD's XRT; test_programs_xrt.py runs the same",

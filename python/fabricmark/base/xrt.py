@@ -17,7 +17,9 @@ from fabricmark.base import paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 EMULATION, OPENCL = "libxrt_swemu.so.2", "libxilinxopencl.so.2"
-NAME = "Xilinx"  # of its OpenCL platform
+# By backend the name of the platform that its devices have.
+NAMES = {"opencl": "Xilinx", "xrt": "XRT"}
+BACKEND = "FABRICMARK_BACKEND"
 # Where the process lies below XILINX_VITIS: until 2.14, and from 2.15 on.
 MODELS = [f"data/emulation/unified/{one}/generic_pcie/model" for one in ("cpu_em", "sw_emu")]
 PROCESS = "genericpciemodel"

@@ -29,10 +29,11 @@ class Emulated:
 
 @contextmanager
 def ready(
-    name: str, wanted: Wanted | None, words: Sequence[str], output: Path, cards: int
+    name: str, wanted: Wanted | None, words: Sequence[str], output: Path, cards: int, backend: str
 ) -> Iterator[Emulated]:
     """Everything made for a run of a benchmark with these options on so many emulated cards of a board.
 
+    `backend`: of xrt.NAMES, through which the program speaks to the runtime.
     The bitstream stays beside the results, in `output`. Raises FabricmarkError: 2 without a system, or with
     options that choose another bitstream or device; 3 without XRT or clang.
     """
@@ -59,9 +60,9 @@ def ready(
     with contextlib.redirect_stdout(io.StringIO()):  # its command lines
         builds.carry_out(made)
     config = xclbin.emulation_config(card.describe(design, None), cards)
-    options = ["--bitstream", str(made.bitstream.absolute()), "--platform", xrt.NAME]
+    options = ["--bitstream", str(made.bitstream.absolute()), "--platform", xrt.NAMES[backend]]
     with xrt.emulated_cards(config) as variables:
-        yield Emulated(options, variables, bool(design.bitstream))
+        yield Emulated(options, {**variables, xrt.BACKEND: backend}, bool(design.bitstream))
 
 
 def _build_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:

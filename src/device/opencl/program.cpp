@@ -4,7 +4,7 @@
 
 #include "base/error.hpp"
 #include "device/opencl/opencl.hpp"
-#include "device/opencl/xclbin.hpp"
+#include "device/xclbin.hpp"
 
 namespace fabricmark::device::opencl {
 

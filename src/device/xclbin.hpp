@@ -4,11 +4,16 @@
 
 #include "device/device.hpp"
 
-namespace fabricmark::device::opencl {
+namespace fabricmark::device {
 
 /// What is wrong with a file that is to be loaded as an .xclbin; empty where nothing is. XRT reads where the
 /// file says that something is, whether or not it ends before; and what a board's emulation lacks ends the
 /// program. `info`: of the device, whose name is compared where it is emulated: a board compares it itself.
 std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info);
 
-}  // namespace fabricmark::device::opencl
+/// The XML of its kernels and arguments, of a container without a fault; empty where it has none.
+std::string metadata_of_xclbin(const std::string& content);
+/// The number of the first memory that an argument is connected to; 0 where none is.
+int first_memory_of_xclbin(const std::string& content);
+
+}  // namespace fabricmark::device

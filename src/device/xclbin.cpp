@@ -1,4 +1,4 @@
-#include "device/opencl/xclbin.hpp"
+#include "device/xclbin.hpp"
 
 #include <array>
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace fabricmark::device::opencl {
+namespace fabricmark::device {
 
 namespace {
 
@@ -21,9 +21,11 @@ constexpr std::size_t kFrontBytes = 456;
 constexpr std::size_t kRowBytes = 40;
 constexpr std::size_t kStartInRow = 24;
 constexpr std::size_t kSizeInRow = 32;
+constexpr std::uint32_t kMetadata = 2;
+constexpr std::uint32_t kConnectivity = 7;
 constexpr std::array kNeeded{
-    std::pair(std::uint32_t{0}, "BITSTREAM"), std::pair(std::uint32_t{2}, "EMBEDDED_METADATA"),
-    std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"), std::pair(std::uint32_t{7}, "CONNECTIVITY"),
+    std::pair(std::uint32_t{0}, "BITSTREAM"), std::pair(kMetadata, "EMBEDDED_METADATA"),
+    std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"), std::pair(kConnectivity, "CONNECTIVITY"),
     std::pair(std::uint32_t{8}, "IP_LAYOUT")};
 
 template <typename T>
@@ -31,6 +33,19 @@ T number_at(const std::string& content, std::size_t place) {
   T number = 0;
   std::memcpy(&number, content.data() + place, sizeof(number));
   return number;
+}
+
+/// Of a container without a fault; empty where it has none.
+std::string section_of(const std::string& content, std::uint32_t kind) {
+  const std::size_t count = number_at<std::uint32_t>(content, kSectionsAt);
+  for (std::size_t i = 0; i < count; ++i) {
+    const std::size_t row = kFrontBytes + i * kRowBytes;
+    if (number_at<std::uint32_t>(content, row) == kind) {
+      return content.substr(number_at<std::uint64_t>(content, row + kStartInRow),
+                            number_at<std::uint64_t>(content, row + kSizeInRow));
+    }
+  }
+  return "";
 }
 
 }  // namespace
@@ -64,4 +79,13 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) 
   return platform == info.name ? "" : "it is for " + platform;
 }
 
-}  // namespace fabricmark::device::opencl
+std::string metadata_of_xclbin(const std::string& content) { return section_of(content, kMetadata); }
+
+int first_memory_of_xclbin(const std::string& content) {
+  const std::string links = section_of(content, kConnectivity);
+  constexpr std::size_t kFirstMemoryAt = 12;  // behind the number of links, and its argument and unit
+  if (links.size() < kFirstMemoryAt + sizeof(std::int32_t) || number_at<std::int32_t>(links, 0) < 1) return 0;
+  return number_at<std::int32_t>(links, kFirstMemoryAt);
+}
+
+}  // namespace fabricmark::device

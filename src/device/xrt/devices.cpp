@@ -1,0 +1,103 @@
+#include "device/xrt/devices.hpp"
+
+#include "base/error.hpp"
+#include "base/host.hpp"
+#include "device/memory.hpp"
+#include "device/xrt/xrt.hpp"
+
+namespace fabricmark::device::xrt {
+
+namespace {
+
+constexpr std::size_t kAlignment = 4096;
+
+std::shared_ptr<void> opened(unsigned index) {
+  void* const device = library().open(index);
+  if (device == nullptr) {
+    throw environment_failure(
+        "XRT cannot open its device " + std::to_string(index) + " (" + last_words() + ")",
+        "see what it printed, or choose another one with --device");
+  }
+  return {device, [](void* one) { static_cast<void>(library().close(one)); }};
+}
+
+DeviceInfo describe(unsigned index) {
+  const std::shared_ptr<void> device = opened(index);
+  Library::DeviceFacts facts{};
+  check(library().facts(library().driver_handle(device.get()), &facts), "xclGetDeviceInfo2");
+  DeviceInfo info;
+  info.platform = "XRT";
+  info.platform_version = library().version;
+  info.driver = library().version;
+  info.vendor = "Xilinx";
+  info.name = facts.name;
+  info.device_class = DeviceClass::kFpga;
+  info.compute_units = 1;
+  info.global_memory_bytes = facts.memory_bytes;
+  info.max_allocation_bytes = facts.memory_bytes;
+  info.sub_buffer_alignment_bytes = kAlignment;
+  info.has_half = true;
+  info.has_double = true;
+  info.has_memory_objects = false;
+  info.is_emulated_board = !environment("XCL_EMULATION_MODE").empty();
+  return info;
+}
+
+class OpenedDevice : public backend::Device {
+ public:
+  explicit OpenedDevice(Opened on) : on_(std::move(on)) {}
+  [[nodiscard]] std::shared_ptr<backend::Queue> queue(bool /*profiling*/) const override {
+    return std::make_shared<Queue>();
+  }
+  [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
+                                                          const Placement& placement) const override {
+    if (kind != MemoryKind::kBuffer)
+      throw bad_use("XRT natively has buffers of the board only", "use --memory buffer, or OpenCL");
+    int group = -1;
+    if (placement.kernel != nullptr && !placement.is_spread)
+      group = group_of(*placement.kernel, placement.argument);
+    else if (const int bank = placement.memory.within(placement.bank); bank >= 0)
+      group = bank + placement.memory.index_offset;
+    return xrt::allocate(on_, bytes, group);
+  }
+  [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
+    return {static_cast<std::byte*>(allocate_pages(bytes)), release_pages};
+  }
+  /// XRT pins none: its own copies go through memory that it has pinned.
+  [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> /*pages*/) const override { return nullptr; }
+  [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& /*source*/,
+                                                              const std::string& /*options*/) const override {
+    throw bad_use("AMD's runtime takes no kernel sources for " + on_.info.name,
+                  "give a bitstream with --bitstream (`fabricmark build` makes one)");
+  }
+  [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {
+    return xrt::load(on_, binary);
+  }
+
+ private:
+  Opened on_;
+};
+
+}  // namespace
+
+bool is_wanted() {
+  const std::string given = environment(kBackendVariable);
+  if (given.empty() || given == "opencl") return false;
+  if (given != "xrt")
+    throw bad_use(std::string(kBackendVariable) + "=" + given + " is no backend", "use opencl or xrt");
+  return true;
+}
+
+std::vector<FoundPlatform> platforms() {
+  std::vector<FoundPlatform> found{{"XRT", {}}};
+  const unsigned count = library().count_devices();
+  for (unsigned index = 0; index < count; ++index) {
+    found.front().devices.push_back({describe(index), [index](const Share& /*share*/, DeviceInfo& info) {
+                                       return std::make_shared<const OpenedDevice>(
+                                           Opened{.device = opened(index), .info = info});
+                                     }});
+  }
+  return found;
+}
+
+}  // namespace fabricmark::device::xrt

@@ -1,0 +1,56 @@
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+/// The runtime of device/backend.hpp that speaks to AMD's XRT natively, by its C interface. Its library is
+/// loaded at run time: programs are built without it.
+namespace fabricmark::device::xrt {
+
+/// Functions of libxrt_coreutil, as AMD documents them (xrt_device.h, xrt_bo.h, xrt_kernel.h), and of the
+/// driver. Handles are pointers that only the library looks into.
+struct Library {
+  using Id = std::array<unsigned char, 16>;
+  enum Direction : int { kToDevice = 0, kFromDevice = 1 };
+  /// What the driver says of a device, as far as it is needed; the whole record has some hundred bytes more.
+  struct DeviceFacts {
+    unsigned magic;
+    char name[256];
+    unsigned short numbers[7];
+    std::size_t memory_bytes;
+    std::size_t rest[512];
+  };
+
+  void* (*open)(unsigned index);
+  int (*close)(void* device);
+  int (*load)(void* device, const void* container);
+  int (*loaded_id)(void* device, unsigned char* id);
+  void* (*driver_handle)(void* device);
+  void* (*open_kernel)(void* device, const unsigned char* id, const char* name);
+  int (*close_kernel)(void* kernel);
+  int (*group_of_argument)(void* kernel, int index);
+  void* (*open_run)(void* kernel);
+  int (*close_run)(void* run);
+  int (*set_argument)(void* run, int index, ...);
+  int (*start)(void* run);
+  int (*wait)(void* run);
+  void* (*allocate)(void* device, std::size_t bytes, std::uint64_t flags, std::uint32_t group);
+  void* (*part)(void* buffer, std::size_t bytes, std::size_t offset);
+  int (*release)(void* buffer);
+  void* (*map)(void* buffer);
+  int (*synchronise)(void* buffer, int direction, std::size_t bytes, std::size_t offset);
+  unsigned (*count_devices)();
+  int (*facts)(void* driver_handle, DeviceFacts* facts);
+  std::string version;  ///< of the driver, by its file's name
+};
+
+/// Throws Error (environment) where it is not there, or lacks a function.
+const Library& library();
+
+/// What the last call that failed left in errno, in words.
+std::string last_words();
+
+}  // namespace fabricmark::device::xrt
