@@ -470,16 +470,18 @@ def runtimes_command(
     action: Annotated[str | None, typer.Argument(metavar="[install", help="Install a runtime.")] = None,
     name: Annotated[str | None, typer.Argument(metavar="NAME]", help="Its name.")] = None,
 ) -> None:
-    """List the OpenCL runtimes, or install one from PyPI (no root needed)."""
+    """List the runtimes, or install one from PyPI or Debian (no root needed)."""
     if action is None:
         print(f"{runtimes.SYSTEM}: whatever the OpenCL loader finds")
         for runtime in runtimes.INSTALLABLE.values():
             state = "installed" if runtime.installed() else "not installed"
             print(f"{runtime.name}: {runtime.meaning}, {state} ({', '.join(runtime.packages)} from PyPI)")
+        state = "installed" if xrt.find() is not None else "not installed"
+        print(f"{xrt.INSTALLED}: AMD's runtime for --emulate, {state} ({xrt.PACKAGE} of Debian)")
     elif action != "install" or name is None:
         raise FabricmarkError("bad use of `runtimes`", "write `fabricmark runtimes install NAME`")
     else:
-        installed_now = runtimes.install(name)
+        installed_now = xrt.install() if name == xrt.INSTALLED else runtimes.install(name)
         print(f"{name}: {'installed' if installed_now else 'was already installed'}")
 
 

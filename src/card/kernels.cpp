@@ -132,7 +132,7 @@ void ComputeUnit::start(const Design& design, const Memory& memory) {
   }
   if (thread_.joinable()) thread_.join();
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     control_ = kStart;
     started_ = now();
     ++starts_;
@@ -143,7 +143,7 @@ void ComputeUnit::start(const Design& design, const Memory& memory) {
     for (std::uint64_t& slot : *slots) pointers.push_back(&slot);
     start_(pointers.data());
     while (may_end_ && !may_end_(number)) std::this_thread::sleep_for(kPollInterval);
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     control_ = kDone | kIdle;
     ended_.notify_all();
   });
@@ -161,12 +161,12 @@ std::string ComputeUnit::read(std::uint64_t offset, std::uint64_t bytes) {
 }
 
 double ComputeUnit::seconds() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return control_ == kStart ? now() - started_ : 0;
 }
 
 std::uint64_t ComputeUnit::starts() const {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return starts_;
 }
 

@@ -83,7 +83,7 @@ void Service::load(const Fields& fields) {
   memory_.put_files_in(fields.bytes(5).empty() ? "." : std::string(fields.bytes(5)));
   if (fields.bytes(2).empty()) return;
   const auto take = [this](std::shared_ptr<const Bitstream> next) {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     bitstream_.swap(next);
     return next;
   };
@@ -143,7 +143,7 @@ void Service::copy_to_file(const Fields& fields) const {
   const std::uint64_t bytes = count(fields, 3);
   const std::byte* const from = memory_.at(fields.number(1) + fields.number(4), bytes);
   const FileDescriptor file = opened(fields.bytes(2), O_RDWR);
-  if (pwrite(file.number(), from, bytes, static_cast<off_t>(fields.number(5))) != std::int64_t(bytes))
+  if (pwrite(file.number(), from, bytes, static_cast<off_t>(fields.number(5))) != static_cast<ssize_t>(bytes))
     throw environment_failure("a copy between emulated cards ended early", "make room in their folders");
 }
 
@@ -151,7 +151,7 @@ void Service::copy_from_file(const Fields& fields) const {
   const std::uint64_t bytes = count(fields, 3);
   std::byte* const to = memory_.at(fields.number(1) + fields.number(5), bytes);
   const FileDescriptor file = opened(fields.bytes(2), O_RDONLY);
-  if (pread(file.number(), to, bytes, static_cast<off_t>(fields.number(4))) != std::int64_t(bytes))
+  if (pread(file.number(), to, bytes, static_cast<off_t>(fields.number(4))) != static_cast<ssize_t>(bytes))
     throw environment_failure("a copy between emulated cards ended early", "make room in their folders");
 }
 
@@ -199,7 +199,7 @@ std::string Service::answer(std::uint32_t call, const Fields& fields) {
 
 std::string Service::running_for(double seconds) const {
   const std::shared_ptr<const Bitstream> loaded = [this] {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     return bitstream_;
   }();
   return loaded ? loaded->running_for(seconds) : "";

@@ -1,6 +1,6 @@
 #include "card/wire.hpp"
 
-#include <cstring>
+#include <algorithm>
 
 namespace fabricmark::card {
 
@@ -38,7 +38,7 @@ std::string_view take(std::string_view& left, std::uint64_t bytes) {
 template <typename T>
 T whole(std::string_view bytes) {
   T value = 0;
-  std::memcpy(&value, bytes.data(), sizeof(value));
+  std::copy_n(bytes.begin(), sizeof(value), reinterpret_cast<char*>(&value));
   return value;
 }
 

@@ -4,7 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from fabricmark.base import runtimes
+from fabricmark.base import runtimes, xrt
 from fabricmark.base.errors import FabricmarkError
 
 
@@ -160,3 +160,51 @@ def test_pip_without_the_library(place, monkeypatch):
     with pytest.raises(FabricmarkError, match="is missing after pip"):
         runtimes.install("intel-cpu")
     assert not runtimes.find("intel-cpu").installed()
+
+
+@pytest.fixture
+def debian(place, monkeypatch):
+    """The commands that an installation of XRT would run, on a system without it where one of the packages
+    that it needs is installed; what it unpacks is there afterwards."""
+    commands = []
+
+    def run_or_fail(command, remedy, failure=""):
+        commands.append(command)
+        if command[0] == "sh":
+            (Path(command[4]) / "libxrt1_2.13.deb").touch()
+        if command[0] == "dpkg-deb":
+            for name in (xrt.EMULATION, xrt.OPENCL):
+                (xrt.unpacked() / name).parent.mkdir(parents=True, exist_ok=True)
+                (xrt.unpacked() / name).with_suffix(".2.13.0").touch()
+                (xrt.unpacked() / name).symlink_to((xrt.unpacked() / name).with_suffix(".2.13.0").name)
+
+    monkeypatch.delenv("XILINX_XRT", raising=False)
+    monkeypatch.setattr(xrt, "OF_SYSTEM", place.folder / "nothing")
+    monkeypatch.setattr(xrt, "OF_AMD", place.folder / "nothing")
+    monkeypatch.setattr(xrt, "_needed", lambda: ["libc6", "libprotobuf32"])
+    monkeypatch.setattr(xrt, "_is_installed", lambda name: name == "libc6")
+    monkeypatch.setattr(xrt.shutil, "which", lambda name: f"/usr/bin/{name}")
+    monkeypatch.setattr(xrt.runtimes, "run_or_fail", run_or_fail)
+    return commands
+
+
+def test_xrt_is_unpacked_without_root(debian, monkeypatch):
+    monkeypatch.setattr(xrt.os, "geteuid", lambda: 1000)
+    assert xrt.find() is None and xrt.install() is True
+    assert [command[0] for command in debian] == ["sh", "dpkg-deb"]
+    assert debian[0][5:] == ["libxrt1", "libprotobuf32"] and debian[1][-1].endswith("/xrt")
+    found = xrt.find()
+    assert found.folder == xrt.unpacked().resolve() and found.version == (2, 13)
+    assert xrt.install() is False and len(debian) == 2  # and no network
+
+
+def test_xrt_is_installed_by_root_and_what_is_missing_then_is_named(debian, monkeypatch):
+    monkeypatch.setattr(xrt.os, "geteuid", lambda: 0)
+    with pytest.raises(FabricmarkError, match="libxrt1 brought no libxrt_swemu") as caught:
+        xrt.install()
+    assert debian[0][:2] == ["apt-get", "install"] and caught.value.exit_code == 3
+    monkeypatch.setattr(xrt.shutil, "which", lambda name: None)
+    with pytest.raises(FabricmarkError, match="there is no apt-get"):
+        xrt.install()
+    with pytest.raises(FabricmarkError, match="runtimes install xrt"):
+        xrt.require()

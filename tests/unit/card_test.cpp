@@ -217,7 +217,7 @@ TEST(CardWire, RefusesDamage) {
 
 /// Whatever comes is answered or refused, and touches nothing outside: under the address sanitizer above all.
 TEST(CardWire, AnyBytesAreAnsweredOrRefused) {
-  std::mt19937_64 random(20261130);
+  std::mt19937_64 random(20261130);  // NOLINT(bugprone-random-generator-seed): the same each time
   Card card;
   card.allocate(0, 64);
   card.allocate(kSecondBank, 64);
@@ -233,12 +233,9 @@ TEST(CardWire, AnyBytesAreAnsweredOrRefused) {
       message[random() % message.size()] = static_cast<char>(random());
     if (random() % 4 == 0) message.resize(random() % message.size());
     constexpr std::array kCalls{kToCard, kFromCard, kWrite, kRead, 22U, 50U, 51U, 52U, 1U, 5U + 100};
-    try {
-      static_cast<void>(card.service().answer(kCalls.at(random() % kCalls.size()), Fields(message)));
+    const auto call = kCalls.at(random() % kCalls.size());
+    if (error_of([&] { static_cast<void>(card.service().answer(call, Fields(message))); }).empty())
       ++answered;
-    } catch (const Error&) {
-    } catch (const Malformed&) {
-    }
   }
   EXPECT_GT(answered, 0);
   EXPECT_LT(answered, kMessages);

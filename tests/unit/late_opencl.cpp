@@ -45,7 +45,7 @@ const void* later(const void* pattern) {
 }
 
 cl_int catch_up(cl_command_queue queue) {
-  const std::lock_guard lock(mutex);
+  const std::scoped_lock lock(mutex);
   const std::vector<Command> due = std::exchange(late[queue], {});
   for (const Command& command : due) {
     if (const cl_int code = command(); code != CL_SUCCESS) return code;
@@ -71,8 +71,8 @@ extern "C" cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, con
     return next(queue, memory, pattern, pattern_bytes, offset, bytes, count, events, done);
   clRetainMemObject(memory);
   const void* const read = later(pattern);
-  const std::lock_guard lock(mutex);
-  late[queue].push_back([=] {
+  const std::scoped_lock lock(mutex);
+  late[queue].emplace_back([=] {
     const cl_int code = next(queue, memory, read, pattern_bytes, offset, bytes, 0, nullptr, nullptr);
     clReleaseMemObject(memory);
     return code;
@@ -89,8 +89,8 @@ extern "C" cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl
     return next(queue, memory, blocking, offset, bytes, source, count, events, done);
   }
   clRetainMemObject(memory);
-  const std::lock_guard lock(mutex);
-  late[queue].push_back([=] {
+  const std::scoped_lock lock(mutex);
+  late[queue].emplace_back([=] {
     const cl_int code = next(queue, memory, CL_TRUE, offset, bytes, source, 0, nullptr, nullptr);
     clReleaseMemObject(memory);
     return code;

@@ -6,6 +6,9 @@ made here, of links, so that neither Vitis nor an installation by its script is 
 
 import os
 import re
+import shutil
+import subprocess
+import sys
 import sysconfig
 import tempfile
 from collections.abc import Iterator, Mapping
@@ -13,7 +16,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from fabricmark.base import paths
+from fabricmark.base import paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 
 EMULATION, OPENCL = "libxrt_swemu.so.2", "libxilinxopencl.so.2"
@@ -25,7 +28,12 @@ MODELS = [f"data/emulation/unified/{one}/generic_pcie/model" for one in ("cpu_em
 PROCESS = "genericpciemodel"
 MODE = "XCL_EMULATION_MODE"
 DROPS_REALLOC = (2, 13)  # Debian's build of it, whose shim for emulation writes to what was released
-REMEDY = "install it (Debian: apt-get install libxrt1), or name its folder in XILINX_XRT"
+OF_SYSTEM = Path("/usr/lib")
+OF_AMD = Path("/opt/xilinx/xrt/lib")  # its own packages
+REMEDY = "run `fabricmark runtimes install xrt`, or name its folder in XILINX_XRT"
+INSTALLED = "xrt"  # as a runtime of `fabricmark runtimes`
+PACKAGE = "libxrt1"  # of Debian
+BY_HAND = "install XRT by AMD's own package"
 
 
 @dataclass(frozen=True)
@@ -41,14 +49,24 @@ class Runtime:
         return self.folder / OPENCL
 
 
+def _triplet() -> str:
+    """The folder of this machine's libraries below /usr/lib, where there is one."""
+    return str(sysconfig.get_config_var("MULTIARCH") or "")
+
+
+def unpacked() -> Path:
+    """Where `install` puts the libraries without root."""
+    return paths.runtimes() / INSTALLED / "usr" / "lib" / _triplet()
+
+
 def find() -> Runtime | None:
-    """The first of: XILINX_XRT, the system's, AMD's own packages. None where there is none with OpenCL."""
+    """The first of: XILINX_XRT, the system's, AMD's own packages, what `install` has unpacked.
+
+    None where there is none with OpenCL.
+    """
     given = os.environ.get("XILINX_XRT")
     folders = [Path(given) / "lib"] if given else []
-    folders += [
-        Path("/usr/lib") / str(sysconfig.get_config_var("MULTIARCH") or ""),
-        Path("/opt/xilinx/xrt/lib"),
-    ]
+    folders += [OF_SYSTEM / _triplet(), OF_AMD, unpacked()]
     for folder in folders:
         library = folder / EMULATION
         if library.exists() and (folder / OPENCL).exists():
@@ -63,6 +81,51 @@ def require() -> Runtime:
     if found is None:
         raise FabricmarkError("AMD's runtime XRT is not installed", REMEDY, ENVIRONMENT)
     return found
+
+
+def install() -> bool:
+    """Install XRT from Debian's package unless it is there; says what it does. True when it installed.
+
+    As root by apt-get; else its package, and those that it needs and the system has not, are unpacked beside
+    the other runtimes. Raises FabricmarkError (3) where that fails.
+    """
+    if find() is not None:
+        return False
+    if shutil.which("apt-get") is None:
+        raise FabricmarkError(
+            "XRT is installed from Debian's packages, and there is no apt-get", BY_HAND, ENVIRONMENT
+        )
+    if os.geteuid() == 0:
+        print(f"installing {PACKAGE} by apt-get", file=sys.stderr)
+        command = ["apt-get", "install", "-y", "--no-install-recommends", PACKAGE]
+        runtimes.run_or_fail(command, f"run `apt-get update` and repeat, or {BY_HAND}")
+    else:
+        _unpack(paths.runtimes() / INSTALLED)
+    if find() is None:
+        raise FabricmarkError(f"{PACKAGE} brought no {EMULATION}", BY_HAND, ENVIRONMENT)
+    return True
+
+
+def _unpack(folder: Path) -> None:
+    names = [PACKAGE, *(name for name in _needed() if not _is_installed(name))]
+    print(f"unpacking {' '.join(names)} of Debian into {folder}", file=sys.stderr)
+    remedy = f"check the connection to Debian's packages and repeat, or {BY_HAND}"
+    with tempfile.TemporaryDirectory() as place:
+        download = ["sh", "-c", 'cd "$1" && shift && apt-get download "$@"', "sh", place, *names]
+        runtimes.run_or_fail(download, remedy, "apt-get download failed")
+        for package in sorted(Path(place).glob("*.deb")):
+            runtimes.run_or_fail(["dpkg-deb", "-x", str(package), str(folder)], remedy)
+
+
+def _needed() -> list[str]:
+    """The packages that PACKAGE depends on."""
+    done = subprocess.run(["apt-cache", "depends", PACKAGE], capture_output=True, text=True, check=False)
+    return [line.split()[-1] for line in done.stdout.splitlines() if line.strip().startswith("Depends:")]
+
+
+def _is_installed(package: str) -> bool:
+    done = subprocess.run(["dpkg", "-s", package], capture_output=True, text=True, check=False)
+    return done.returncode == 0 and "Status: install ok installed" in done.stdout
 
 
 @contextmanager
@@ -88,6 +151,9 @@ def emulated_cards(config: str) -> Iterator[Mapping[str, str]]:
             "XILINX_VITIS": f"{name}/vitis", "XILINX_XRT": f"{name}/xrt",
             "OCL_ICD_VENDORS": str(runtime.opencl), "OCL_ICD_FILENAMES": str(runtime.opencl),
         }  # fmt: skip
+        if runtime.folder == unpacked().resolve():  # whose libraries the loader does not know
+            before = os.environ.get("LD_LIBRARY_PATH")
+            found["LD_LIBRARY_PATH"] = ":".join([str(runtime.folder), *([before] if before else [])])
         if runtime.version == DROPS_REALLOC:
             before = os.environ.get("LD_PRELOAD")
             found["LD_PRELOAD"] = ":".join([str(paths.xrt_repair()), *([before] if before else [])])

@@ -18,12 +18,12 @@ Handle released_with(void* buffer) {
 struct Memory::Whole {
   /// Where the host sees it. Allocates it in the usual group where nobody has placed it.
   std::byte* host() {
-    const std::lock_guard lock(mutex);
+    const std::scoped_lock lock(mutex);
     place(*on.usual_group);
     return mapped;
   }
   void* handle() {
-    const std::lock_guard lock(mutex);
+    const std::scoped_lock lock(mutex);
     place(*on.usual_group);
     return buffer.get();
   }
@@ -143,7 +143,7 @@ std::shared_ptr<backend::Memory> Memory::part(std::size_t bytes, std::size_t off
 }
 
 Handle Memory::as_argument(int group) const {
-  const std::lock_guard lock(whole_->mutex);
+  const std::scoped_lock lock(whole_->mutex);
   whole_->place(group);
   if (offset_ == 0) return whole_->buffer;
   void* const made = library().part(whole_->buffer.get(), bytes_, offset_);

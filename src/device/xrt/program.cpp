@@ -62,7 +62,7 @@ class Kernel : public backend::Kernel {
     Value number{.buffer = nullptr, .number = 0, .bytes = bytes};
     if (bytes > sizeof(number.number)) throw Refusal("a number of " + std::to_string(bytes) + " bytes");
     std::memcpy(&number.number, value, bytes);
-    value_at(index) = number;
+    value_at(index) = std::move(number);
   }
   void start(backend::Queue& queue, const Geometry& geometry, const Events* after,
              Event* done) const override {

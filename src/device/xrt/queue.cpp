@@ -20,12 +20,12 @@ void check(int code, const char* call) {
 EventState::EventState() { times_.queued = times_.submitted = now(); }
 
 void EventState::begin() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   times_.started = now();
 }
 
 void EventState::end(std::exception_ptr failure) {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   times_.ended = now();
   failure_ = std::move(failure);
   is_ended_ = true;
@@ -33,7 +33,7 @@ void EventState::end(std::exception_ptr failure) {
 }
 
 bool EventState::has_ended() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   if (failure_) std::rethrow_exception(failure_);
   return is_ended_;
 }
@@ -46,7 +46,7 @@ void EventState::wait() {
 }
 
 CommandTimes EventState::times() {
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   return times_;
 }
 
@@ -54,7 +54,7 @@ Queue::Queue() : thread_([this] { work(); }) {}
 
 Queue::~Queue() {
   {
-    const std::lock_guard lock(mutex_);
+    const std::scoped_lock lock(mutex_);
     ends_ = true;
     changed_.notify_all();
   }
@@ -88,7 +88,7 @@ void Queue::work() {
 
 void Queue::add(std::function<void()> command, Event* done) {
   const auto state = std::make_shared<EventState>();
-  const std::lock_guard lock(mutex_);
+  const std::scoped_lock lock(mutex_);
   commands_.push_back({std::move(command), state});
   changed_.notify_all();
   if (done != nullptr) *done = Event(state);
