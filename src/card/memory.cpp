@@ -18,6 +18,7 @@ namespace {
 
 constexpr int kNothings = 0xA5;
 constexpr std::uint64_t kPage = 4096;
+constexpr std::uint64_t kForbidden = 16 * kPage;  // on each side of a buffer: nobody may touch it
 
 std::uint64_t in_pages(std::uint64_t bytes) { return (bytes + kPage - 1) / kPage * kPage; }
 
@@ -53,15 +54,20 @@ FileDescriptor opened(const std::filesystem::path& path, std::uint64_t bytes) {
 }  // namespace
 
 Memory::Pages::Pages(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes) : bytes_(bytes) {
+  void* const all = mmap(nullptr, bytes + 2 * kForbidden, PROT_NONE,
+                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, FileDescriptor::kNone, 0);
+  if (all == MAP_FAILED) throw no_room(bytes);
+  begin_ = static_cast<std::byte*>(all) + kForbidden;
   const int flags = file.is_open() ? MAP_SHARED : MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
-  void* const mapped =
-      mmap(nullptr, bytes, PROT_READ | PROT_WRITE, flags, file.number(), static_cast<off_t>(offset));
-  if (mapped == MAP_FAILED) throw no_room(bytes);
-  begin_ = static_cast<std::byte*>(mapped);
+  if (mmap(begin_, bytes, PROT_READ | PROT_WRITE, flags | MAP_FIXED, file.number(),
+           static_cast<off_t>(offset)) == MAP_FAILED) {
+    munmap(all, bytes + 2 * kForbidden);
+    throw no_room(bytes);
+  }
 }
 
 Memory::Pages::~Pages() {
-  if (begin_ != nullptr) munmap(begin_, bytes_);
+  if (begin_ != nullptr) munmap(begin_ - kForbidden, bytes_ + 2 * kForbidden);
 }
 
 Memory::Pages::Pages(Pages&& other) noexcept

@@ -35,7 +35,7 @@ class Memory {
   [[nodiscard]] Sharing sharing() const { return sharing_; }
 
  private:
-  /// Mapped pages.
+  /// Mapped pages, between some that nobody may touch.
   class Pages {
    public:
     Pages(const FileDescriptor& file, std::uint64_t offset, std::uint64_t bytes);

@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <atomic>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -35,6 +36,7 @@ struct Publication {
   std::string program;
   std::unique_ptr<Held> held;
   std::optional<Watched> watched;  ///< that all is closed in time
+  std::atomic<bool> has_returned = false;
 };
 
 /// Never destroyed, as the end of the process looks at it.
@@ -78,6 +80,13 @@ void publish(const Held& held) {
 }
 
 void publish_held() {
+  if (!publication().has_returned) {  // XRT does so, with code 0, when it loses a board that it emulates
+    complain(publication().program,
+             "a library ended the program before its work was done; see what it printed, and look for a "
+             "device that "
+             "does not answer any more");
+    end_without_result(static_cast<int>(ExitCode::kEnvironment));
+  }
   try {
     publish_now();
   } catch (const Error& failure) {
@@ -94,6 +103,8 @@ void publish_at_exit(const std::string& program) {
     throw environment_failure("the end of the process cannot be waited for", "free some memory");
   }
 }
+
+void note_return() { publication().has_returned = true; }
 
 void hold_result(const Result& result, const std::optional<std::string>& json) {
   hold_result(result, json, to_table(result, terminal_width()));

@@ -11,6 +11,9 @@ namespace fabricmark::runtime {
 /// and made since has been closed, the last thing that this process does. So a run that crashes or hangs at
 /// its end has no result.
 void publish_at_exit(const std::string& program);
+/// To be called where a program has done its work, whatever came of it. A process that ends before was ended
+/// by a library: then a line says so, nothing comes out, and the exit code is 3 (environment).
+void note_return();
 
 /// Holds a result for `json` ("-": standard output) and, where standard output is free for it, its table.
 /// What cannot be written then makes one line and the exit code; the result is in the folder of temporary

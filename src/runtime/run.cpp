@@ -165,12 +165,16 @@ int run_ranks_here(int argc, char** argv, int count, const std::function<int(Com
 }  // namespace
 
 int run_program(int argc, char** argv, const Program& program) {
-  return with_room_on_stack([&] { return run_here(argc, argv, program); });
+  const int code = with_room_on_stack([&] { return run_here(argc, argv, program); });
+  note_return();
+  return code;
 }
 
 int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
               Threads threads) {
-  return with_room_on_stack([&] { return run_ranks_here(argc, argv, count, body, threads); });
+  const int code = with_room_on_stack([&] { return run_ranks_here(argc, argv, count, body, threads); });
+  note_return();
+  return code;
 }
 
 }  // namespace fabricmark::runtime

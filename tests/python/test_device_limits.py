@@ -201,6 +201,13 @@ def test_a_board_that_its_runtime_emulates_is_marked_so(stream, mode):
     assert found and all(one["class"] == "fpga" and one["emulated"] == bool(mode) for one in found)
 
 
+def test_a_program_that_its_runtime_ends_has_no_success(limited):
+    """XRT calls exit(0) when it loses a board that it emulates."""
+    done = limited("stream", "ends", "--size", 1000)
+    assert "a library ended the program before its work was done" in only_error(done, codes=(3,))
+    assert done.document is None
+
+
 TINY = "gpu,units=2,local=1024,work-items=1"
 
 

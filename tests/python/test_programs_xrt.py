@@ -4,6 +4,7 @@ XRT's libraries are AMD's, the card and its bitstreams ours. Skipped where XRT i
 """
 
 import json
+import re
 import shutil
 
 import pytest
@@ -196,7 +197,8 @@ def run_here(usual):
 @pytest.mark.parametrize("backend", ["opencl", pytest.param("xrt", marks=FULL)])
 @pytest.mark.parametrize(("fault", "line"), [
     ("signal", "exited unexpectedly"),
-    ("exit", "the kernel 'stream' has not ended in 2 s; "),
+    # XRT waits for ever, or ends the program with exit code 0 when its next call does not arrive.
+    ("exit", "the kernel 'stream' has not ended in 2 s; |a library ended the program before its work "),
     ("silence", "a call of the runtime was not answered within 2 s; "),
     ("endless", "the kernel of stream_"),
 ])  # fmt: skip
@@ -207,7 +209,7 @@ def test_a_card_that_fails_ends_the_program(on_card, fault, line, backend):
     variables = {"FABRICMARK_CARD_FAULT": fault, "FABRICMARK_CARD_SECONDS": seconds, xrt.BACKEND: backend}
     words = (*SIZES["stream"], "--kernel-timeout", limit)
     done = on_card("stream", replications=2, words=words, variables=variables)
-    assert done.code != 0 and line in done.errors and done.document is None
+    assert done.code != 0 and re.search(line, done.errors) and done.document is None
 
 
 def test_a_missing_compute_unit_is_named(on_card, folder):

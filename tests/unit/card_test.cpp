@@ -128,6 +128,15 @@ TEST(Card, FindsWhatLiesInNoBuffer) {
   EXPECT_NE(error_of([&] { card.allocate(kSecondBank + 4, 8); }).find("over another one"), std::string::npos);
 }
 
+TEST(CardDeathTest, TouchesNothingBesideABuffer) {
+  Memory memory(Sharing::kPrivate, ".");
+  memory.allocate(0, 4096, false);
+  memory.allocate(4096, 4096, false);
+  std::byte* const bytes = memory.at(0, 4096);
+  EXPECT_DEATH(bytes[4096] = std::byte{1}, "");
+  EXPECT_DEATH(bytes[-1] = std::byte{1}, "");
+}
+
 TEST(Card, RefusesMoreThanTheHostHas) {
   Card card;
   for (const std::uint64_t bytes : {std::uint64_t{1} << 50, ~std::uint64_t{0}})

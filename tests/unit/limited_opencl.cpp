@@ -69,6 +69,8 @@ extern "C" cl_int clEnqueueNDRangeKernel(cl_command_queue queue, cl_kernel kerne
                                          const std::size_t* local, cl_uint count, const cl_event* events,
                                          cl_event* done) {
   static auto* const next = below<decltype(clEnqueueNDRangeKernel)>("clEnqueueNDRangeKernel");
+  const char* const all = std::getenv("FABRICMARK_LIMITED");
+  if (all != nullptr && std::strstr(all, "ends") != nullptr) std::exit(0);  // as XRT does without its board
   if (local != nullptr && local[0] > told("work-items", 4096)) return CL_INVALID_WORK_GROUP_SIZE;
   cl_ulong bytes = 0;
   if (clGetKernelWorkGroupInfo(kernel, nullptr, CL_KERNEL_LOCAL_MEM_SIZE, sizeof(bytes), &bytes, nullptr) ==
