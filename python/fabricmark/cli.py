@@ -215,9 +215,7 @@ def run_command(
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
     transport: option_types.Transport = None,
-    emulate: Annotated[
-        bool, typer.Option("--emulate", help="On an emulated card of the system, under AMD's XRT.")
-    ] = False,
+    emulate: Annotated[bool, typer.Option("--emulate", help="On emulated cards, under AMD's XRT.")] = False,
     backend: Annotated[
         str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL (default) or natively.")
     ] = None,
@@ -228,17 +226,13 @@ def run_command(
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
         given = (
-            extra or None, runtime, ranks, mpi, launcher, platform, device, system, board, bitstream_id, transport,
-            emulate or None, backend,
+            extra or None, runtime, ranks, mpi, launcher, platform, device,
+            system, board, bitstream_id, transport, emulate or None, backend,
         )  # fmt: skip
         raise typer.Exit(_run_campaign(name, given, output, again, full))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    if backend is not None and (not emulate or backend not in xrt.NAMES):
-        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
-        raise FabricmarkError(f"--backend {backend}", remedy)
-    if emulate and (runtime, platform, device) != (None, None, None):
-        raise FabricmarkError("--emulate chooses the device", "leave out --runtime, --platform and --device")
+    _check_emulation(emulate, backend, (runtime, platform, device))
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
     launch.check_ranks(ranks, mpi, launcher)
@@ -246,10 +240,8 @@ def run_command(
     names = [one.name for one in programs] or running.names_of(name)
     wanted = choice.wanted(system, board, bitstream_id, transport)
     if emulate:
-        if len(names) != 1 or programs:
-            raise FabricmarkError("--emulate builds a bitstream of one benchmark", "name one")
-        job = launch.Job(names[0], runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
-        raise typer.Exit(_run_emulated(job, wanted, words, backend or next(iter(xrt.NAMES)), full=full))
+        job = launch.Job(name, runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
+        raise typer.Exit(_run_emulated(job, wanted, words, backend, full=full))
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
@@ -283,10 +275,21 @@ def _jobs(
     return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
 
 
+def _check_emulation(emulate: bool, backend: str | None, devices: Sequence[str | None]) -> None:
+    """Raises FabricmarkError (2) for a backend without emulation, and emulation with a named device."""
+    if backend is not None and (not emulate or backend not in xrt.NAMES):
+        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
+        raise FabricmarkError(f"--backend {backend}", remedy)
+    if emulate and any(one is not None for one in devices):
+        remedy = "leave out --runtime, --platform and --device"
+        raise FabricmarkError("--emulate chooses the device", remedy)
+
+
 def _run_emulated(
-    job: launch.Job, wanted: choice.Wanted | None, words: Sequence[str], backend: str, *, full: bool
+    job: launch.Job, wanted: choice.Wanted | None, words: Sequence[str], backend: str | None, *, full: bool
 ) -> int:
     """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
+    backend = backend or next(iter(xrt.NAMES))
     cards = job.mpi or 1  # ranks of one process share a card
     with emulation.ready(job.benchmark, wanted, words, job.output, cards, backend) as made:
         told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)

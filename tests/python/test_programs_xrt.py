@@ -135,6 +135,17 @@ def test_results_are_valid_and_emulated(on_card, backend, name, board, replicati
     assert done.document["environment"]["device"]["platform"] == xrt.NAMES[backend]
 
 
+@pytest.mark.parametrize("name", [pytest.param("fft", marks=FULL), pytest.param("hpl", marks=FULL)])
+def test_both_backends_give_the_same_bits(on_card, name):
+    """Of the errors that were found, which a single other bit would change."""
+    errors = []
+    for backend in xrt.NAMES:
+        done = on_card(name, replications=2, variables={xrt.BACKEND: backend})
+        check_valid(done)
+        errors.append([(one["name"], one["error"]) for one in done.document["verdicts"]])
+    assert errors[0] == errors[1]
+
+
 def test_a_copy_that_was_forgotten_shows_in_private_memory_only(on_card):
     """Natively host and card share pages unless told not to: then what is copied has to be asked for."""
     if not SKIPPING.exists():

@@ -37,6 +37,8 @@ def ready(
     The bitstream stays beside the results, in `output`. Raises FabricmarkError: 2 without a system, or with
     options that choose another bitstream or device; 3 without XRT or clang.
     """
+    if name not in kernels.benchmark_names():
+        raise FabricmarkError("--emulate builds a bitstream of one benchmark", "name one")
     if wanted is None:
         raise FabricmarkError("--emulate needs a board", "name a system: --system u280_hbm")
     given = kernels.options(words)
