@@ -162,6 +162,10 @@ void serve(const FileDescriptor& runtime, Service& service, std::atomic<double>&
 int main() {
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) signal(number, speak_of_signal);
+  // XRT does not see that a card ends in any other way: its next call waits for ever, or ends the program
+  // with code 0.
+  const auto refuse = [] { die("a kernel called exit; let it return"); };
+  if (std::atexit(refuse) != 0) die("the end of the emulated card cannot be waited for; free some memory");
   try {
     Service service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")));
     const FileDescriptor runtime = connected();

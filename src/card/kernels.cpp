@@ -21,6 +21,7 @@ constexpr const char* kProtocol = "ap_ctrl_hs";
 constexpr const char* kDescription = "fabricmark_card_description";
 constexpr const char* kStart = "fabricmark_card_start_";
 constexpr std::chrono::microseconds kPollInterval{100};
+constexpr std::uint64_t kBusBytes = 64;  // 512 bits, the widest
 
 thread_local const char* unit_here = nullptr;  // NOLINT: asked by a signal handler
 
@@ -126,6 +127,10 @@ void ComputeUnit::start(const Design& design, const Memory& memory) {
                           (bank < design.banks.size() ? design.banks[bank].name : "no bank"),
                       "allocate it in the argument's bank (its group_id, or by kernel and argument)");
       }
+      if (number % kBusBytes != 0)
+        throw bad_use(
+            unit_.name + "'s argument " + argument.name + " begins within a word of the memory's bus",
+            "give an address that is a multiple of " + std::to_string(kBusBytes) + " bytes");
       number = reinterpret_cast<std::uint64_t>(memory.at(number, 1));
     }
     slots->push_back(number);

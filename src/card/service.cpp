@@ -121,7 +121,7 @@ void Service::write_registers(std::uint64_t address, std::string_view bytes) {
       raise(SIGKILL);
       break;
     case Fault::kExit:
-      std::_Exit(EXIT_SUCCESS);
+      std::exit(EXIT_SUCCESS);  // NOLINT(concurrency-mt-unsafe): as a kernel would
     case Fault::kSilence:
       sleep_for_ever();
     case Fault::kEndless:
