@@ -33,6 +33,13 @@ struct Case {
   [[nodiscard]] std::size_t ways() const { return direction == "both" ? 2 : 1; }
   [[nodiscard]] std::size_t bytes_each_way() const { return bytes / ways(); }
   [[nodiscard]] std::size_t buffer_bytes() const { return bytes_each_way() / buffers; }
+  /// Transfers of which a sample is the mean: a short one takes now a few microseconds and now a hundred, as
+  /// the device's threads wake.
+  [[nodiscard]] std::size_t in_a_row() const {
+    constexpr std::size_t kShort = std::size_t{1} << 16;  // bytes
+    constexpr std::size_t kTimes = 8;
+    return bytes <= kShort ? kTimes : 1;
+  }
   [[nodiscard]] std::string name() const {
     return direction + "/" + method + "/" + memory + "/" + std::to_string(bytes) + "/" +
            std::to_string(buffers);

@@ -97,11 +97,7 @@ class HostTransfer : public runtime::Benchmark {
     // holds.
     constexpr std::uint32_t kStride = (1U << 20) + 1;
     const std::uint32_t value = static_cast<std::uint32_t>(repetition_) * kStride + 1;
-    for (const Case& one : cases_) {
-      laps.aside([&] { rig_->mark(one, value); });
-      const double seconds = laps.time(one.name(), [&] { rig_->transfer(one, loses("")); }).wall_seconds;
-      laps.aside([&] { check(one, value, seconds); });
-    }
+    for (const Case& one : cases_) time_transfers(one, value, laps);
     // Not one apart: what the kernel has made of the pieces before must not be what is written next.
     const std::uint32_t next = value + kStride / 2;
     laps.aside([&] { overlap_->prepare(value); });
@@ -199,12 +195,35 @@ class HostTransfer : public runtime::Benchmark {
     verdict.checked += checked;
   }
 
-  void check(const Case& one, std::uint32_t value, double seconds) {
+  /// Each transfer has a mark of its own, and is checked.
+  void time_transfers(const Case& one, std::uint32_t first, runtime::Laps& laps) {
+    constexpr std::uint32_t kApart = 251;  // more than the pages of a short transfer, and odd
+    const std::size_t times = one.in_a_row();
+    std::uint32_t value = first;
+    laps.aside([&] { rig_->mark(one, value); });
+    const auto transfer = [&] {
+      for (std::size_t count = 1; count < times; ++count) {
+        rig_->transfer(one, loses(""));
+        laps.pause([&] {
+          check(one, value);
+          value += kApart;
+          rig_->mark(one, value);
+        });
+      }
+      rig_->transfer(one, loses(""));
+    };
+    const double seconds = laps.time(one.name(), transfer, times).wall_seconds;
+    laps.aside([&] {
+      check(one, value);
+      if (computes_) check_rate(one, seconds);
+    });
+  }
+
+  void check(const Case& one, std::uint32_t value) {
     if (!computes_) return;
     const std::size_t pages = one.ways() * one.buffers * pages_of(one.buffer_bytes());
     note(found_.arrived, rig_->count_wrong(one, value), pages, one.name());
     note(found_.bytes, rig_->compare_all(one), one.is_in_place() ? 0 : one.bytes, one.name());
-    check_rate(one, seconds);
   }
 
   void check_pipeline(std::uint32_t value) {

@@ -22,6 +22,13 @@ std::size_t largest_transfer(const std::vector<Case>& cases) {
   return bytes;
 }
 
+/// Of a repetition.
+std::size_t transfers_of(const std::vector<Case>& cases) {
+  std::size_t transfers = 0;
+  for (const Case& one : cases) transfers += one.in_a_row();
+  return transfers;
+}
+
 std::size_t count_different(const std::byte* found, const std::byte* wanted, std::size_t bytes) {
   if (std::memcmp(found, wanted, bytes) == 0) return 0;
   std::size_t different = 0;
@@ -51,7 +58,7 @@ Rig::Rig(const runtime::Context& context, const std::vector<Case>& cases, WorkIt
       timeline_(context.timeline()),
       times_migrations_(times_migrations),
       marks_(context, work_items),
-      windows_(cases.size() + 1) {
+      windows_(transfers_of(cases) + 1) {
   const std::size_t largest = largest_transfer(cases);
   for (auto* memory : {&source_pageable_, &source_aligned_, &target_pageable_, &target_aligned_}) {
     *memory = device::HostArray<std::byte>(largest + kPageBytes);

@@ -86,7 +86,7 @@ class Rig {
   std::map<Key, Buffers> buffers_;
   device::HostArray<std::byte> source_pageable_, source_aligned_, target_pageable_, target_aligned_;
   /// Random bytes. What a transfer moves is a window of them, and the windows of as many transfers in a row
-  /// as there are cases differ, so that all that a destination can still hold is wrong.
+  /// as a repetition has differ, so that all that a destination can still hold is wrong.
   device::HostArray<std::byte> contents_;
   std::size_t windows_;
   std::size_t window_ = 0;  ///< of the transfer under way
