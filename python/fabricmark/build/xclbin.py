@@ -21,8 +21,8 @@ from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError, refusing
 
 MAGIC, ELF = b"xclbin2\0", b"\x7fELF"
-NAMES = ("BITSTREAM", "EMBEDDED_METADATA", "MEM_TOPOLOGY", "CONNECTIVITY", "IP_LAYOUT")
 KINDS = {"BITSTREAM": 0, "EMBEDDED_METADATA": 2, "MEM_TOPOLOGY": 6, "CONNECTIVITY": 7, "IP_LAYOUT": 8}
+NAMES = tuple(KINDS)
 MEMORY_TYPES = {"DDR": 1, "HBM": 6}  # MEM_DDR4, MEM_HBM
 SOFTWARE_EMULATION = 4  # XCLBIN_SW_EMU
 KERNEL_UNIT = 1  # IP_KERNEL

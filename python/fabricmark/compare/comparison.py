@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.terminal import counted
 from fabricmark.compare import command_lines, resampling
 from fabricmark.compare.metrics import (
     Metric,
@@ -216,7 +217,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
         )
     bare = sum(not row.has_interval for row in rows)
     if bare:
-        count = "1 metric" if bare == 1 else f"{bare} metrics"
+        count = counted(bare, "metric")
         lines.append(f"{count} with one value a side: no interval can be given; several logs a side have one")
     if any(one_after_the_other(row.base, row.new) for row in rows):
         lines.append(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from fabricmark.base import kernels, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, printable
+from fabricmark.base.terminal import counted
 
 if TYPE_CHECKING:
     from fabricmark.measure.launch import Job
@@ -64,7 +65,7 @@ def _differences(job: "Job", document: Mapping, name: str) -> Iterator[str]:
     environment, wanted = document["environment"], ranks(job)
     count = environment["ranks"]["count"]
     if count != wanted:
-        yield f"asked for {_count(wanted)}, but {printable(name)} is of {count}"
+        yield f"asked for {counted(wanted, 'rank')}, but {printable(name)} is of {count}"
     if job.device is not None:
         yield from _other_device(job.device, environment)
     yield from _other_kernel(kernels.options(job.extra), document["run"].get("kernel") or {})
@@ -92,7 +93,3 @@ def _other_kernel(given: Mapping[str, str], kernel: Mapping) -> Iterator[str]:
             yield f"asked for the suite's kernel, but the run's is {kernel['file']} of another's"
     elif kernel["file"] != Path(own).name or kernel["origin"] == "shipped":
         yield f"asked for the kernel {Path(own).name}, but the run's is {kernel['file']}, {kernel['origin']}"
-
-
-def _count(number: int) -> str:
-    return "1 rank" if number == 1 else f"{number} ranks"

@@ -15,7 +15,6 @@ from fabricmark.measure.submit import MOST_TASKS, Wanted
 FILE = typer.Argument(metavar="FILE.toml", help="The campaign.")
 OUTPUT = typer.Option(help="Folder for the folder of results.")
 NODES = typer.Option(metavar="NODE,NODE", help="The whole campaign on each of these, in a folder of its own.")
-RESULTS = Path("results")
 
 app = typer.Typer(help="Campaigns as jobs of Slurm; `fabricmark run FILE.toml` runs one here.")
 
@@ -23,7 +22,7 @@ app = typer.Typer(help="Campaigns as jobs of Slurm; `fabricmark run FILE.toml` r
 @app.command("submit")
 def submit_command(
     file: Annotated[Path, FILE],
-    output: Annotated[Path, OUTPUT] = RESULTS,
+    output: Annotated[Path, OUTPUT] = campaign_run.OUTPUT,
     tasks: Annotated[
         int, typer.Option(min=1, max=MOST_TASKS, help="Tasks of the array, at most.")
     ] = MOST_TASKS,
@@ -48,7 +47,7 @@ def submit_command(
 @app.command("status")
 def status_command(
     file: Annotated[Path, FILE],
-    output: Annotated[Path, OUTPUT] = RESULTS,
+    output: Annotated[Path, OUTPUT] = campaign_run.OUTPUT,
     nodes: Annotated[str, NODES] = "",
 ) -> None:
     """What became of each point; exit code 1 where one is INVALID or its task ended without a result."""
@@ -74,7 +73,7 @@ def points_command(
     identities: Annotated[
         list[str], typer.Argument(metavar="IDENTITY", help="The points, as their result files end.")
     ],
-    output: Annotated[Path, OUTPUT] = RESULTS,
+    output: Annotated[Path, OUTPUT] = campaign_run.OUTPUT,
 ) -> None:
     """Run only these points of a campaign: what a task of `submit` does."""
     raise typer.Exit(campaign_run.main(file, output, again=False, full=False, only=frozenset(identities)))

@@ -13,6 +13,7 @@ from fabricmark import results
 from fabricmark.base import kernels, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
+from fabricmark.base.terminal import counted
 from fabricmark.measure import campaign, campaign_table, launch, lock, running, stopping
 from fabricmark.measure.campaign import Campaign, Point
 from fabricmark.report import outputs, run_tables
@@ -46,7 +47,7 @@ class Progress:
         invalid = f" ({self.invalid_there} of them INVALID)" if self.invalid_there else ""
         counts = f"{self.run} run, {self.there} already there{invalid}, {self.failed} failed"
         left = self.points - self.run - self.there - self.failed
-        count = "1 point" if self.points == 1 else f"{self.points} points"
+        count = counted(self.points, "point")
         return f"{count}: {counts}{f', {left} left' if left else ''}"
 
 

@@ -13,6 +13,7 @@ from fabricmark import results
 from fabricmark.base import kernels, micro, paths
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known, printable
 from fabricmark.base.progress import Steps
+from fabricmark.base.terminal import counted
 from fabricmark.measure import launch, launchers, scale, scaling_table, stopping
 from fabricmark.measure.launch import Job
 from fabricmark.measure.scale import MODES, SCOPES, Request
@@ -120,7 +121,7 @@ def run(request: Request) -> Outcome:
     try:
         with stopping.on_signals(), Steps(len(plan), len({entry[1:] for entry in plan})) as steps:
             for mode, ranks, value in plan:
-                head = f"{request.benchmark}, {mode} scaling, {_count(ranks)}"
+                head = f"{request.benchmark}, {mode} scaling, {counted(ranks, 'rank')}"
                 steps.begin(head)
                 if (ranks, value) not in known:
                     known[ranks, value], said = _run_one(request, mode, ranks, value, outcome)
@@ -159,7 +160,3 @@ def _run_one(
     outcome.exit_code = max(outcome.exit_code, code)
     said = "" if code == 0 else f"failed (exit code {code}), "
     return result, f"{said}{time.monotonic() - started:.1f} s"
-
-
-def _count(ranks: int) -> str:
-    return "1 rank" if ranks == 1 else f"{ranks} ranks"

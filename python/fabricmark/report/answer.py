@@ -12,7 +12,7 @@ from functools import cached_property
 
 from fabricmark import models
 from fabricmark.base.errors import check_known
-from fabricmark.base.terminal import number, percent
+from fabricmark.base.terminal import counted, number, percent
 from fabricmark.report import families, headlines, model_errors, next_steps, run_tables
 from fabricmark.report.chosen import DEFAULT_ORDER
 from fabricmark.report.groups import Group, Metric
@@ -67,7 +67,7 @@ class Counts:
             self.failed
         )
         if wrong:
-            return f"FAILED: {' and '.join(wrong)} of {self.total} result{'s' * (self.total > 1)}"
+            return f"FAILED: {' and '.join(wrong)} of {counted(self.total, 'result')}"
         return "NOT CHECKED: no result was compared with what is right"
 
 
@@ -180,7 +180,7 @@ class Answer:
         """At how many rows the models are too far off, and which are; empty where nothing is modelled."""
         if not self.modelled:
             return ""
-        rows = f"{self.modelled} rows" if self.modelled > 1 else "1 row"
+        rows = counted(self.modelled, "row")
         if not self.off_rows:
             return f"far from the model: none of {rows}"
         named = [f"{name} {percent(error, signed=True)}" for name, error in self.off.items()]

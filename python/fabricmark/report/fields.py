@@ -9,6 +9,7 @@ from pathlib import Path
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.spread import thinned
+from fabricmark.base.terminal import counted
 from fabricmark.grids import drawing as maps
 from fabricmark.grids import run_fields
 from fabricmark.mesh import drawing
@@ -100,7 +101,7 @@ def html(drawn: Drawn) -> str:
         return ""
     figures = "".join(map(_figure, drawn.pictures))
     left = "".join(f'<p class="left">{text(line)}</p>' for line in drawn.left_out)
-    count = "1 picture" if len(drawn.pictures) == 1 else f"{len(drawn.pictures)} pictures"
+    count = counted(len(drawn.pictures), "picture")
     meaning = "<p>What the run computed, on its mesh or grid; films show its snapshots one after another.</p>"
     return (
         f"<details open><summary><h3>Fields</h3> <span>{count}</span></summary>{meaning}{left}"

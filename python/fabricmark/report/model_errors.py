@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from fabricmark.base.grouping import grouped
-from fabricmark.base.terminal import percent
+from fabricmark.base.terminal import counted, percent
 from fabricmark.models import _error_bars
 from fabricmark.results import Measurement, Result
 from fabricmark.results.inner import percentile
@@ -173,4 +173,4 @@ def _most_of(found: Errors) -> list[str]:
 
 
 def _rows(count: int) -> str:
-    return "1 row" if count == 1 else f"{count} rows"
+    return counted(count, "row")

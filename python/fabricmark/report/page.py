@@ -8,6 +8,7 @@ from importlib.resources import files
 from pathlib import Path
 
 from fabricmark import __version__
+from fabricmark.base.terminal import counted
 from fabricmark.report import (
     answer_page,
     bars,
@@ -162,7 +163,7 @@ def written(groups: Sequence[Group]) -> str:
     )
     times = sorted({document["run"]["started"][:10] for document in documents})
     when = f" of {times[0]}" + (f" to {times[-1]}" if len(times) > 1 else "") if times else ""
-    runs = "1 run" if len(documents) == 1 else f"{len(documents)} runs"
+    runs = counted(len(documents), "run")
     return f"{runs}{when}, in {len(groups)} groups with the same settings" + (f"; {hosts}" if hosts else "")
 
 

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from fabricmark.base.grouping import grouped
+from fabricmark.base.terminal import counted
 from fabricmark.report import svg, tables
 from fabricmark.report.groups import Group
 from fabricmark.report.plots import MOST_SERIES, Plot, Series
@@ -60,7 +61,7 @@ def plots(drawn: Mapping[str, Sequence[Plot]]) -> str:
             continue
         names = dict.fromkeys(plot.family for plot in here)
         body = "".join(family([plot for plot in here if plot.family == name]) for name in names)
-        count = "1 plot" if len(here) == 1 else f"{len(here)} plots"
+        count = counted(len(here), "plot")
         few = kind not in FOLDED and len(here) <= MOST_OPEN_PLOTS
         opened = " open" if few or kind in ALWAYS_OPEN else ""
         title = f"<summary><h3>{heading}</h3> <span>{count}</span></summary>"

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fabricmark.base.grouping import grouped
-from fabricmark.base.terminal import number, percent
+from fabricmark.base.terminal import counted, number, percent
 from fabricmark.report import families, tables
 from fabricmark.report.groups import Group, field_text
 from fabricmark.report.inputs import Scaling
@@ -127,7 +127,7 @@ def from_lines(head: str, found: Sequence[Line], note: str = "") -> list[Plot]:
     left = not_drawn(len(found) - MOST_SERIES, "{} further lines are left out.", shared)
     left = f"{note} {left}".strip()
     ranks = families.distinct(count for line in shown for count in line.ranks)
-    fewest = "1 rank" if ranks[0] == 1 else f"{ranks[0]} ranks"
+    fewest = counted(ranks[0], "rank")
     mode = head.rpartition(" ")[2]
     part = f"{mode} scaling" if mode in MODES else ""
     family = part or "scaling"

@@ -155,7 +155,7 @@ def _row(
         state, reason = SUSPECT, "one night alone: the next one tells"
     interval = None
     if known:
-        reach = _reach(base.freedom[place]) * found.error[place]
+        reach = standard_errors(base.freedom[place]) * found.error[place]
         interval = (share_of(loss - reach), share_of(loss + reach))
     chance = 1 / max(float(found.chance[place]) * rule.series * rule.nights, 1e-300) if known else None
     smallest = share_of(float(found.found[place])) if known else None
@@ -168,7 +168,8 @@ def share_of(logarithm: float) -> float:
     return -math.expm1(-logarithm) if logarithm > -600 else -math.inf
 
 
-def _reach(freedom: float) -> float:
+def standard_errors(freedom: float) -> float:
+    """Between a loss and the ends of its interval."""
     from scipy.special import stdtrit
 
     return float(stdtrit(max(freedom, 1), 0.5 + CONFIDENCE / 2))

@@ -18,7 +18,7 @@ from itertools import groupby
 import numpy as np
 
 from fabricmark.sites import evidence
-from fabricmark.sites.check import CONFIDENCE, Settings, share_of
+from fabricmark.sites.check import Settings, share_of, standard_errors
 from fabricmark.sites.evidence import Baseline, Rule
 from fabricmark.sites.nights import JOINED, Night, Series
 
@@ -177,11 +177,9 @@ def _repeated(base: Baseline, count: int) -> Baseline:
 
 
 def _judged(table: Table, base: Baseline, rule: Rule, smallest: float) -> list[Place]:
-    from scipy.special import stdtrit
-
     every, least = _repeated(base, len(table.names)), np.full(len(table.names), smallest)
     found = evidence.judge(table.values[:, None], every, rule, least, math.inf)
-    reach = float(stdtrit(base.freedom[0], 0.5 + CONFIDENCE / 2))
+    reach = standard_errors(base.freedom[0])
     places = []
     for at, (series, name) in enumerate(zip(table.series, table.names, strict=True)):
         loss, error = float(found.loss[at]), float(found.error[at])

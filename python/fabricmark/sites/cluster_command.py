@@ -10,9 +10,9 @@ from fabricmark.base import choices, paths, terminal
 from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.terminal import NOTHING, Column, counted, number, percent
 from fabricmark.sites import cluster, nights, view
-from fabricmark.sites.check import TOLERANCE, Settings
+from fabricmark.sites.check import Settings
 from fabricmark.sites.cluster import Place, View
-from fabricmark.sites.command import tolerances
+from fabricmark.sites.command import TOLERANCES, tolerances
 from fabricmark.sites.nights import Night, Series
 
 FALSE_ALARMS = 0.01  # a look: somebody looks now and then, not every night
@@ -27,13 +27,7 @@ def cluster_command(
     metric: Annotated[
         str, typer.Option(metavar="WORDS", help="Only metrics whose names have all of these.")
     ] = "",
-    tolerance: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[METRIC=]SHARE",
-            help=f"Losses up to this share never count (default: {TOLERANCE:.0%}); may be repeated.",
-        ),
-    ] = None,
+    tolerance: Annotated[list[str] | None, TOLERANCES] = None,
     false_alarms: Annotated[
         float, typer.Option(min=1e-12, max=1.0, help="Accepted a look, among all nodes, pairs and metrics.")
     ] = FALSE_ALARMS,
@@ -106,12 +100,11 @@ def show(found: View) -> None:
 
 
 def _cells(one: Place) -> list[terminal.Cell]:
-    ends = f"{percent(one.interval[0], digits=1)} to {percent(one.interval[1], digits=1)}"
     kind = "link" if one.is_link else "node" if one.value is not None else "pairs of a node"
     value = NOTHING if one.value is None else number(one.value)
     return [
-        one.series.label, one.name, kind, percent(one.loss, digits=1), ends, value, number(one.usual),
-        one.series.unit, view.nights(one.chance).replace("nights", "looks"),
+        one.series.label, one.name, kind, percent(one.loss, digits=1), view.interval(one.interval), value,
+        number(one.usual), one.series.unit, view.nights(one.chance).replace("nights", "looks"),
     ]  # fmt: skip
 
 
@@ -124,10 +117,4 @@ def closing(found: View) -> str:
         told.append(f"slow {kind} {len(names)} of {count}{f' ({some})' if names else ''}")
     told.append(f"broken {len(found.broken)}")
     parts = [", ".join(told), counted(found.metrics, "metric")]
-    smallest = sorted(one.found for one in found.places)
-    if smallest:
-        low, high = (percent(max(share, TOLERANCE), digits=1) for share in (smallest[0], smallest[-1]))
-        parts.append(
-            f"losses found from {low} to {high} on" if low != high else f"losses found from {low} on"
-        )
-    return printable("; ".join(parts))
+    return printable("; ".join([*parts, *view.losses_found(one.found for one in found.places)]))

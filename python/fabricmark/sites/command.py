@@ -24,6 +24,10 @@ HISTORY = typer.Option(
     help=f"Older nights: folders of results, or a store of `history` (default: {VARIABLE}, else {DEFAULT}).",
 )
 RESULTS = typer.Argument(metavar="RESULTS", help="Result files, or a folder of them.")
+TOLERANCES = typer.Option(
+    metavar="[METRIC=]SHARE",
+    help=f"Losses up to this share never count (default: {TOLERANCE:.0%}); may be repeated.",
+)
 
 
 def history_of(given: Path | None) -> Path:
@@ -50,13 +54,7 @@ def check_command(
         str, typer.Option("--against", metavar="last|baseline[:NAME]|median:N", help="What is normal.")
     ] = "median:30",
     history: Annotated[Path | None, HISTORY] = None,
-    tolerance: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="[METRIC=]SHARE",
-            help=f"Losses up to this share never count (default: {TOLERANCE:.0%}); may be repeated.",
-        ),
-    ] = None,
+    tolerance: Annotated[list[str] | None, TOLERANCES] = None,
     at_once: Annotated[
         str, typer.Option(metavar="SHARE", help="From this loss on one night alone is enough.")
     ] = f"{AT_ONCE:.0%}",

@@ -1,7 +1,7 @@
 """How a check is shown: what is slower, suspect or broken, a row each, and one closing line."""
 
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from rich.console import Console
 from rich.text import Text
@@ -54,15 +54,12 @@ def _importance(row: Row) -> tuple:
 
 
 def _cells(row: Row) -> list[terminal.Cell]:
-    interval = NOTHING
-    if row.interval is not None:
-        interval = f"{percent(row.interval[0], digits=1)} to {percent(row.interval[1], digits=1)}"
     return [
         row.series.label,
         row.series.node,
         Text(row.state, style=STYLES.get(row.state, "")),
         percent(row.loss, digits=1),
-        interval,
+        NOTHING if row.interval is None else interval(row.interval),
         number(row.value),
         number(row.reference),
         row.series.unit,
@@ -70,6 +67,21 @@ def _cells(row: Row) -> list[terminal.Cell]:
         NOTHING if row.chance is None else f"{nights(row.chance)}",
         row.reason or NOTHING,
     ]
+
+
+def interval(ends: tuple[float, float]) -> str:
+    """`1.2 % to 3.4 %`"""
+    low, high = (percent(end, digits=1) for end in ends)
+    return f"{low} to {high}"
+
+
+def losses_found(shares: Iterable[float]) -> list[str]:
+    """`losses found from 2.0 % to 3.4 % on`, of the smallest that are found; nothing where none is known."""
+    known = sorted(shares)
+    if not known:
+        return []
+    low, high = (percent(max(share, check.TOLERANCE), digits=1) for share in (known[0], known[-1]))
+    return [f"losses found from {low} on" if low == high else f"losses found from {low} to {high} on"]
 
 
 def nights(count: float) -> str:
@@ -90,10 +102,5 @@ def closing(found: Verdict) -> str:
         f"{counted(len(metrics), 'metric')} on {counted(len(nodes), 'node')} against "
         f"{found.against} ({of_base}, {over})",
     ]
-    smallest = sorted(row.found for row in found.rows if row.found is not None)
-    if smallest:
-        low, high = (percent(max(share, check.TOLERANCE), digits=1) for share in (smallest[0], smallest[-1]))
-        parts.append(
-            f"losses found from {low} on" if low == high else f"losses found from {low} to {high} on"
-        )
+    parts += losses_found(row.found for row in found.rows if row.found is not None)
     return printable("; ".join(parts))
