@@ -212,8 +212,7 @@ ONE_GROUP __kernel void lu(__global TILE_VALUE* a, const uint row, const uint co
 FM_INLINE void take_factors(lu_run factor[LU_STEP / LU_RUN], __global const TILE_VALUE* const row,
                             const uint k) {
   FM_UNROLL_ON_GPU
-  for (uint n = 0; n < LU_STEP / LU_RUN; ++n)
-    factor[n].run = *(__global const FM_VECTOR(TILE_VALUE, LU_RUN)*)(row + k + n * LU_RUN);
+  for (uint n = 0; n < LU_STEP / LU_RUN; ++n) factor[n].run = LU_GLOBAL(row + k + n * LU_RUN);
 }
 
 // sums[j][c] = element (first + j, column + c) of the unit matrix, minus row first + j of `block` times the

@@ -21,6 +21,8 @@
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/host.hpp"
+#include "base/number_from.hpp"
+#include "base/steady_seconds.hpp"
 #include "card/service.hpp"
 
 namespace {
@@ -28,7 +30,6 @@ namespace {
 using namespace fabricmark;
 using card::Service;
 
-constexpr std::uint64_t kLongestMessage = std::uint64_t{1} << 31;
 constexpr double kUsualKernelSeconds = 600;
 constexpr double kCallSeconds = 60;
 constexpr std::chrono::milliseconds kLook{100};
@@ -69,9 +70,8 @@ card::Sharing sharing() {
 double kernel_seconds() {
   const std::string given = environment("FABRICMARK_CARD_SECONDS");
   if (given.empty()) return kUsualKernelSeconds;
-  char* end = nullptr;
-  const double seconds = std::strtod(given.c_str(), &end);
-  if (*end != '\0' || !(seconds > 0))
+  const double seconds = number_from<double>(given).value_or(0);
+  if (!(seconds > 0))
     throw bad_use("FABRICMARK_CARD_SECONDS=" + given + " are no seconds", "give a number above 0");
   return seconds;
 }
@@ -118,10 +118,6 @@ bool send_all(const FileDescriptor& to, const std::string& text) {
   return true;
 }
 
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 std::string seconds_text(double seconds) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%g s", seconds);
@@ -133,7 +129,7 @@ void watch(const Service& service, const std::atomic<double>& answering_since, d
   const double call_seconds = std::min(kCallSeconds, most_seconds);
   for (;; std::this_thread::sleep_for(kLook)) {
     const double since = answering_since;
-    if (since > 0 && now() - since > call_seconds)
+    if (since > 0 && steady_seconds() - since > call_seconds)
       die("a call of the runtime was not answered within " + seconds_text(call_seconds) + "; report it");
     const std::string unit = service.running_for(most_seconds);
     if (!unit.empty()) {
@@ -147,10 +143,10 @@ void serve(const FileDescriptor& runtime, Service& service, std::atomic<double>&
   std::string head(card::Header::kBytes, '\0');
   while (!service.is_closed() && receive(runtime, head.data(), head.size())) {
     const card::Header header = card::header(head);
-    if (header.bytes > kLongestMessage) throw card::Malformed("a message of more than 2 GiB");
+    if (header.bytes > card::kMostBytes) throw card::Malformed("a message of more than 2 GiB");
     std::string message(header.bytes, '\0');
     if (!receive(runtime, message.data(), message.size())) return;
-    answering_since = now();
+    answering_since = steady_seconds();
     const std::string answer = service.answer(header.call, card::Fields(message));
     answering_since = 0;
     if (!send_all(runtime, card::answer_header(answer.size()) + answer)) return;

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.hpp"
+#include "base/steady_seconds.hpp"
 
 namespace fabricmark::card {
 
@@ -19,15 +20,11 @@ constexpr const char* kRemedy =
     "build the bitstream with `fabricmark build --target sw_emu --tool fabricmark`";
 constexpr const char* kProtocol = "ap_ctrl_hs";
 constexpr const char* kDescription = "fabricmark_card_description";
-constexpr const char* kStart = "fabricmark_card_start_";
+constexpr const char* kStartPrefix = "fabricmark_card_start_";
 constexpr std::chrono::microseconds kPollInterval{100};
 constexpr std::uint64_t kBusBytes = 64;  // 512 bits, the widest
 
 thread_local const char* unit_here = nullptr;  // NOLINT: asked by a signal handler
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
 
 Argument read_argument(const json& one) {
   Argument argument{one.at("name"), one.at("kind") == "buffer", one.at("offset"), one.at("bytes"), {}};
@@ -97,16 +94,20 @@ std::uint64_t ComputeUnit::value(const Argument& argument) const {
   return number;
 }
 
+bool ComputeUnit::starts(std::uint64_t offset, std::string_view bytes) {
+  return offset == 0 && !bytes.empty() && (static_cast<unsigned char>(bytes[0]) & kStart) != 0;
+}
+
 void ComputeUnit::write(std::uint64_t offset, std::string_view bytes, const Design& design,
                         const Memory& memory) {
   if (offset > registers_.size() || bytes.size() > registers_.size() - offset)
     throw bad_use("a write beyond the registers of " + unit_.name, "look for a wrong offset");
-  const bool starts = offset == 0 && !bytes.empty() && (static_cast<unsigned char>(bytes[0]) & kStart) != 0;
-  if (starts && seconds() > 0)
+  const bool is_start = starts(offset, bytes);
+  if (is_start && seconds() > 0)
     throw bad_use(unit_.name + " was started while it runs", "wait for it before it is started again");
   std::ranges::copy(bytes, registers_.begin() + static_cast<std::ptrdiff_t>(offset));
   std::fill_n(is_written_.begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), true);
-  if (starts) start(design, memory);
+  if (is_start) start(design, memory);
 }
 
 void ComputeUnit::start(const Design& design, const Memory& memory) {
@@ -139,7 +140,7 @@ void ComputeUnit::start(const Design& design, const Memory& memory) {
   {
     const std::scoped_lock lock(mutex_);
     control_ = kStart;
-    started_ = now();
+    started_ = steady_seconds();
     ++starts_;
   }
   thread_ = std::thread([this, slots, number = starts_] {
@@ -167,7 +168,7 @@ std::string ComputeUnit::read(std::uint64_t offset, std::uint64_t bytes) {
 
 double ComputeUnit::seconds() const {
   const std::scoped_lock lock(mutex_);
-  return control_ == kStart ? now() - started_ : 0;
+  return control_ == kStart ? steady_seconds() - started_ : 0;
 }
 
 std::uint64_t ComputeUnit::starts() const {
@@ -187,7 +188,7 @@ Bitstream::Bitstream(const std::filesystem::path& file, bool meet)
   if (text == nullptr) throw bad_use("the bitstream does not describe its kernels", kRemedy);
   design_ = read_design(text);
   for (const Design::Unit& unit : design_.units) {
-    void* const start = dlsym(library_, (kStart + unit.kernel).c_str());
+    void* const start = dlsym(library_, (kStartPrefix + unit.kernel).c_str());
     if (start == nullptr) throw bad_use("the bitstream has no kernel " + unit.kernel, kRemedy);
     units_.push_back(std::make_unique<ComputeUnit>(unit, reinterpret_cast<ComputeUnit::Start>(start)));
   }

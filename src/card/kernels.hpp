@@ -64,6 +64,8 @@ class ComputeUnit {
   ComputeUnit& operator=(const ComputeUnit&) = delete;
 
   [[nodiscard]] const Design::Unit& unit() const { return unit_; }
+  /// Whether these bytes at this offset of the registers start the kernel.
+  static bool starts(std::uint64_t offset, std::string_view bytes);
   /// Bytes from an offset of its registers. The start bit of the first one starts the kernel. Throws Error
   /// (bad use) for what is outside, an argument that was never written, and a buffer that is in none of its
   /// banks.

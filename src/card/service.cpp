@@ -36,9 +36,6 @@ enum Call : std::uint32_t {
   kVersion = 53,
 };
 
-/// Of all fields that are bytes or counts of them: more is no message of the runtime's.
-constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
-
 std::uint64_t count(const Fields& fields, unsigned field) {
   const std::uint64_t bytes = fields.number(field);
   if (bytes > kMostBytes) throw Malformed("a count of " + std::to_string(bytes) + " bytes");
@@ -115,8 +112,7 @@ std::string Service::read_memory(const Fields& fields) {
 void Service::write_registers(std::uint64_t address, std::string_view bytes) {
   ComputeUnit& unit = bitstream().unit_at(address);
   const std::uint64_t offset = address - unit.unit().base;
-  const bool starts = offset == 0 && !bytes.empty() && (static_cast<unsigned char>(bytes[0]) & 1) != 0;
-  switch (starts ? std::exchange(fault_, Fault::kNone) : Fault::kNone) {
+  switch (ComputeUnit::starts(offset, bytes) ? std::exchange(fault_, Fault::kNone) : Fault::kNone) {
     case Fault::kSignal:
       raise(SIGKILL);
       break;

@@ -16,7 +16,7 @@ namespace fabricmark::card {
 enum class Fault {
   kNone,
   kSignal,   ///< the card dies by a signal
-  kExit,     ///< it ends as if all were well, which XRT does not see
+  kExit,     ///< a kernel calls exit, as if all were well
   kSilence,  ///< it answers no more
   kEndless,  ///< the kernel never ends
   kMeeting,  ///< no kernel ends before all compute units have been started

@@ -10,6 +10,9 @@
 /// An emulated board in the place of Vitis' device process, as AMD's runtime XRT starts it (docs/xrt.md).
 namespace fabricmark::card {
 
+/// Of a message, a field that is bytes, or a count of them: the runtime's are shorter.
+inline constexpr std::uint64_t kMostBytes = std::uint64_t{1} << 31;
+
 /// A message that does not have the form of its protocol.
 class Malformed : public std::runtime_error {
  public:

@@ -7,10 +7,6 @@
 
 namespace fabricmark::power {
 
-double Sampler::steady_seconds() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
 Sampler::Sampler(std::vector<Source> sources, std::chrono::milliseconds interval, Now now)
     : interval_(interval), now_(std::move(now)) {
   for (Source& source : sources) tracks_.push_back({std::move(source)});

@@ -8,6 +8,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/steady_seconds.hpp"
 #include "power/energy.hpp"
 #include "power/source.hpp"
 
@@ -37,8 +38,6 @@ class Sampler {
   /// Takes a last sample of every domain and returns what lies between the end of start and now, without
   /// pauses.
   Reading stop();
-
-  static double steady_seconds();
 
  private:
   struct Track {

@@ -83,8 +83,7 @@ void publish_held() {
   if (!publication().has_returned) {  // XRT does so, with code 0, when it loses a board that it emulates
     complain(publication().program,
              "a library ended the program before its work was done; see what it printed, and look for a "
-             "device that "
-             "does not answer any more");
+             "device that does not answer any more");
     end_without_result(static_cast<int>(ExitCode::kEnvironment));
   }
   try {

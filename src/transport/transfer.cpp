@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/steady_seconds.hpp"
+
 namespace fabricmark::transport {
 
 void Transfer::start(std::span<const Message> sends, std::span<const Message> receives,
@@ -63,7 +65,7 @@ bool Transfer::cancel() {
 
 void Transfer::stamp(double& moment) const {
   if (!is_timed_) return;
-  moment = std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+  moment = steady_seconds();
 }
 
 }  // namespace fabricmark::transport

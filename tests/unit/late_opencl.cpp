@@ -44,6 +44,18 @@ const void* later(const void* pattern) {
   return is_on_stack(pattern) ? kSomethingElse.data() : pattern;
 }
 
+/// Carries a command on a memory object out when its queue is called the next time.
+cl_int put_off(cl_command_queue queue, cl_mem memory, const Command& command) {
+  clRetainMemObject(memory);
+  const std::scoped_lock lock(mutex);
+  late[queue].emplace_back([=] {
+    const cl_int code = command();
+    clReleaseMemObject(memory);
+    return code;
+  });
+  return CL_SUCCESS;
+}
+
 cl_int catch_up(cl_command_queue queue) {
   const std::scoped_lock lock(mutex);
   const std::vector<Command> due = std::exchange(late[queue], {});
@@ -69,15 +81,10 @@ extern "C" cl_int clEnqueueFillBuffer(cl_command_queue queue, cl_mem memory, con
   static auto* const next = below<decltype(clEnqueueFillBuffer)>("clEnqueueFillBuffer");
   if (count > 0 || done != nullptr)
     return next(queue, memory, pattern, pattern_bytes, offset, bytes, count, events, done);
-  clRetainMemObject(memory);
   const void* const read = later(pattern);
-  const std::scoped_lock lock(mutex);
-  late[queue].emplace_back([=] {
-    const cl_int code = next(queue, memory, read, pattern_bytes, offset, bytes, 0, nullptr, nullptr);
-    clReleaseMemObject(memory);
-    return code;
+  return put_off(queue, memory, [=] {
+    return next(queue, memory, read, pattern_bytes, offset, bytes, 0, nullptr, nullptr);
   });
-  return CL_SUCCESS;
 }
 
 extern "C" cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl_bool blocking,
@@ -88,14 +95,8 @@ extern "C" cl_int clEnqueueWriteBuffer(cl_command_queue queue, cl_mem memory, cl
     if (const cl_int code = catch_up(queue); code != CL_SUCCESS) return code;
     return next(queue, memory, blocking, offset, bytes, source, count, events, done);
   }
-  clRetainMemObject(memory);
-  const std::scoped_lock lock(mutex);
-  late[queue].emplace_back([=] {
-    const cl_int code = next(queue, memory, CL_TRUE, offset, bytes, source, 0, nullptr, nullptr);
-    clReleaseMemObject(memory);
-    return code;
-  });
-  return CL_SUCCESS;
+  return put_off(queue, memory,
+                 [=] { return next(queue, memory, CL_TRUE, offset, bytes, source, 0, nullptr, nullptr); });
 }
 
 AFTER_LATE_ONES(clFinish, (cl_command_queue queue), (queue))

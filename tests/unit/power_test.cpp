@@ -153,11 +153,11 @@ TEST(Sampler, SamplesACounterOftenEnoughForItsWraps) {
   constexpr double kWrapSeconds = 0.4;
   constexpr int kTries = 5;  // a machine with other work may stop the sampler for as long
   for (int attempt = 0; attempt < kTries; ++attempt) {
-    const double begin = Sampler::steady_seconds();
+    const double begin = steady_seconds();
     double last = begin;
     double longest = 0;
     const auto read = [&] {
-      const double now = Sampler::steady_seconds();
+      const double now = steady_seconds();
       longest = std::max(longest, now - std::exchange(last, now));
       return std::fmod((now - begin) * 100, 40.0);
     };
@@ -176,9 +176,9 @@ TEST(Sampler, SamplesACounterOftenEnoughForItsWraps) {
 TEST(Sampler, StopsAtOnceWhateverTheInterval) {
   Sampler sampler({scripted({"board", Quantity::kPower, 0, [] { return 10.0; }})}, milliseconds(3600000));
   sampler.start();
-  const double start = Sampler::steady_seconds();
+  const double start = steady_seconds();
   const Reading reading = sampler.stop();
-  EXPECT_LT(Sampler::steady_seconds() - start, 1);
+  EXPECT_LT(steady_seconds() - start, 1);
   ASSERT_EQ(reading.energies.size(), 1U);
   EXPECT_DOUBLE_EQ(reading.energies[0].watts(), 10);
 }
@@ -195,12 +195,12 @@ TEST(Sampler, LeavesOutADomainThatVanishesAndSaysSo) {
   std::atomic<int> looks{0};
   Sampler sampler(open_sources({}), milliseconds(1), [&] {
     ++looks;
-    return Sampler::steady_seconds();
+    return steady_seconds();
   });
   // A sample of both domains takes two looks at the clock for each; another one may be under way.
-  const auto has_sampled = [&, deadline = Sampler::steady_seconds() + 60] {
+  const auto has_sampled = [&, deadline = steady_seconds() + 60] {
     const int enough = looks + 2 * 4;
-    while (looks < enough && Sampler::steady_seconds() < deadline) spend(1e-3);
+    while (looks < enough && steady_seconds() < deadline) spend(1e-3);
     return looks >= enough;
   };
   sampler.start();
@@ -233,12 +233,12 @@ TEST(Sampler, SaysWhenASourceIsTooSlowForTheRun) {
 }
 
 TEST(Sampler, LetsASlowSourceHoldUpNoOther) {
-  const double begin = Sampler::steady_seconds();
+  const double begin = steady_seconds();
   const Domain slow{"slow", Quantity::kPower, 0, [] {
                       spend(0.3);
                       return 5.0;
                     }};
-  const Domain quick{"quick", Quantity::kEnergy, 0, [&] { return (Sampler::steady_seconds() - begin) * 20; }};
+  const Domain quick{"quick", Quantity::kEnergy, 0, [&] { return (steady_seconds() - begin) * 20; }};
   Sampler sampler({scripted(slow), scripted(quick)}, milliseconds(10));
   sampler.start();
   spend(0.1);

@@ -57,9 +57,7 @@ class TypedFft : public runtime::Benchmark {
   void prepare(int repetition) override {
     repetition_ = repetition;
     make_input(Direction::kForward);
-    parallel_for(points_, threads_, kWorthAThread, [&](std::size_t begin, std::size_t end) {
-      for (auto& result : results_) std::ranges::fill(result.span().subspan(begin, end - begin), kPoison);
-    });
+    for (auto& result : results_) parallel_fill(result.span(), kPoison, threads_);
     execution_->poison();
   }
 

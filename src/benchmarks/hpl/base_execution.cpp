@@ -12,10 +12,10 @@ class BaseFactorization : public Factorization {
       : Factorization(context, layout, packing, entry::kLu) {}
 
  protected:
-  device::Event start_block(device::Replications& lu, device::Buffer& lower, device::Buffer& upper,
+  device::Event start_block(device::Buffer& lower, device::Buffer& upper,
                             const device::Events& after) override {
-    lu.set(0, {{"lower", lower}, {"upper", upper}});
-    return lu.start("lu", 0, {}, after);
+    lu().set(0, {{"lower", lower}, {"upper", upper}});
+    return lu().start("lu", 0, {}, after);
   }
   device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) override {
     kernel.set(0, {{"blocks", blocks}});

@@ -12,6 +12,11 @@ namespace {
 constexpr const char* kExchange = "exchange";
 constexpr const char* kInner = "inner";
 
+device::Events both(device::Events some, const device::Events& others) {
+  some.insert(some.end(), others.begin(), others.end());
+  return some;
+}
+
 /// A buffer that transports take, as kernel.toml plans it.
 transport::Memory memory_of(const runtime::Context& context, std::size_t entry, const char* argument) {
   return {std::move(context.buffers(entry, argument).front()), context.device().queue()};
@@ -116,20 +121,19 @@ void Factorization::factorize() {
   const std::size_t iterations = layout_.blocks();
   next_column_.clear();
   next_row_.clear();
-  panels_.clear();
   for (Events& events : rest_) events.clear();
   Step step = make_step(layout_, 0);
-  communicate(step, start_lu(step));
+  Events panels = communicate(step, start_lu(step));
   for (std::size_t k = 1; k <= iterations; ++k) {
     const Step next = make_step(layout_, k);
-    const Events factorized = update(step, next);
+    const Events factorized = update(step, next, panels);
     step = next;
-    if (k < iterations) communicate(step, factorized);
+    if (k < iterations) panels = communicate(step, factorized);
   }
   for (device::Replications* const kernels : {&lu_, &left_, &top_, &inner_}) kernels->finish();
 }
 
-void Factorization::communicate(const Step& step, const Events& factorized) {
+Factorization::Events Factorization::communicate(const Step& step, const Events& factorized) {
   if (is_one_queue_ && !step.is_owner() && !next_column_.empty()) lu_.queue(0).begin_after(next_column_);
   const Deliveries inverses = inverse_deliveries(layout_, step.iteration);
   if (!inverses.empty()) {
@@ -140,22 +144,18 @@ void Factorization::communicate(const Step& step, const Events& factorized) {
   if (step.updates_left()) std::ranges::move(start_left(step, factorized), std::back_inserter(updated));
   if (step.updates_top()) updated.push_back(start_top(step, factorized));  // beside left
   const Deliveries panels = panel_deliveries(layout_, step.iteration);
-  panels_.clear();
-  if (is_one_queue_ && panels.empty()) {
-    panels_ = updated;
-    return;
-  }
+  if (is_one_queue_ && panels.empty()) return updated;
   wait_for_first(updated);
-  if (panels.empty()) return;
+  if (panels.empty()) return {};
   wait(
       rest_[step.iteration % 2]);  // these were the last to read the panels that now arrive in the same place
   exchange(step, panels);
+  return {};
 }
 
-Factorization::Events Factorization::update(const Step& step, const Step& next) {
+Factorization::Events Factorization::update(const Step& step, const Step& next, const Events& panels) {
   const Update blocks = divide_update(layout_, step.iteration, looks_ahead_);
-  Events before = rest_[(step.iteration + 1) % 2];
-  before.insert(before.end(), panels_.begin(), panels_.end());
+  const Events before = both(rest_[(step.iteration + 1) % 2], panels);
   const auto share = [&](const Rectangle& rectangle) {
     const auto copies = static_cast<std::size_t>(inner_.count());
     return (items(rectangle) + copies - 1) / copies;
@@ -177,13 +177,11 @@ Factorization::Events Factorization::start_lu(const Step& step) {
   device::Buffer& part = matrix_[parts_.part_of(step.row())];
   lu_.set(0, {{"a", part}});
   set_place(lu_, 0, parts_.row_in_part(step.row()), step.column());
-  return {start_block(lu_, lower_.device(), upper_.device(), next_column_)};
+  return {start_block(lower_.device(), upper_.device(), next_column_)};
 }
 
 Factorization::Events Factorization::start_left(const Step& step, const Events& before) {
-  Events after = next_column_;
-  after.insert(after.end(), before.begin(), before.end());
-  if (is_one_queue_) after.clear();
+  const Events after = is_one_queue_ ? Events{} : both(next_column_, before);  // there it follows lu
   Events ends;
   for (std::size_t part = 0; part < parts_.count(); ++part) {
     const Range rows = parts_.within(step.below, part);
@@ -204,9 +202,7 @@ device::Event Factorization::start_top(const Step& step, const Events& before) {
                {"panel", top_panel_.device()},
                {"panel_start", panel_start(step)}});
   set_place(top_, 0, parts_.row_in_part(step.row()), step.right.begin);
-  Events after = next_row_;
-  after.insert(after.end(), before.begin(), before.end());
-  return top_.start("top", 0, prepare_top(top_, step.right.count()), after);
+  return top_.start("top", 0, prepare_top(top_, step.right.count()), both(next_row_, before));
 }
 
 Factorization::Events Factorization::start_inner(const Step& step, const Rectangle& blocks,

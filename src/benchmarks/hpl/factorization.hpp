@@ -58,9 +58,12 @@ class Factorization : public Execution {
                 std::size_t inverses, bool is_one_queue = false);
   void poison(device::Buffer& buffer);
 
-  /// Starts the factorisation of a block whose place `lu` has, with all that its other arguments say, and
+  /// What factorises a block; its arguments that all kinds of kernel share are set when start_block is
+  /// called.
+  device::Replications& lu() { return lu_; }
+  /// Starts the factorisation of a block whose place lu has, with all that its other arguments say, and
   /// what forms the inverses of its factors; returns the event of their end.
-  virtual device::Event start_block(device::Replications& lu, device::Buffer& lower, device::Buffer& upper,
+  virtual device::Event start_block(device::Buffer& lower, device::Buffer& upper,
                                     const device::Events& after) = 0;
   /// Set the arguments that not all kinds of kernel share, and say with how many work-items it is started.
   virtual device::Geometry prepare_left(device::Replications& kernel, std::size_t blocks) = 0;
@@ -78,10 +81,12 @@ class Factorization : public Execution {
   /// For kernels before the inner ones, without waiting for those.
   void wait_for_first(const Events& events) const;
 
-  /// left, top and the exchanges; `factorized`: the end of lu.
-  void communicate(const Step& step, const Events& factorized);
-  /// Starts the inner kernels, and lu of the next step as soon as it may; returns the end of that.
-  Events update(const Step& step, const Step& next);
+  /// left, top and the exchanges; `factorized`: the end of lu. Returns the ends of the panels that the host
+  /// has not waited for.
+  Events communicate(const Step& step, const Events& factorized);
+  /// Starts the inner kernels, after the panels, and lu of the next step as soon as it may; returns the end
+  /// of that.
+  Events update(const Step& step, const Step& next, const Events& panels);
   /// Where this rank has the block, and there is one.
   Events start_lu(const Step& step);
   Events start_left(const Step& step, const Events& before);
@@ -112,7 +117,6 @@ class Factorization : public Execution {
   std::unique_ptr<transport::Transport> transport_;
   transport::Memory lower_, upper_, left_panel_, top_panel_;
   Events next_column_, next_row_;
-  Events panels_;   // where the host has not waited for them
   Events rest_[2];  // by parity of the iteration
 };
 

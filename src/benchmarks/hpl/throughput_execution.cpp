@@ -24,7 +24,11 @@ class ThroughputFactorization : public Factorization {
       : Factorization(context, layout, packing, entry::kInvert, is_one_queue),
         block_(layout.block),
         invert_(context.replications(1, entry::kInvert)),
-        scratch_(std::move(context.buffers(entry::kLu, "block").front())) {}
+        scratch_(std::move(context.buffers(entry::kLu, "block").front())) {
+    invert_.follow(lu());
+    lu().set(0, {{"block", scratch_}});
+    invert_.set(0, {{"block", scratch_}});
+  }
 
   void poison() override {
     Factorization::poison();
@@ -43,12 +47,10 @@ class ThroughputFactorization : public Factorization {
   virtual const Tiling& tiling() const = 0;
   [[nodiscard]] std::size_t block() const { return block_; }
 
-  device::Event start_block(device::Replications& lu, device::Buffer& lower, device::Buffer& upper,
+  device::Event start_block(device::Buffer& lower, device::Buffer& upper,
                             const device::Events& after) override {
-    lu.set(0, {{"block", scratch_}});
-    invert_.set(0, {{"block", scratch_}, {"lower", lower}, {"upper", upper}});
-    invert_.follow(lu);
-    lu.start("lu", 0, geometry(1), after);
+    invert_.set(0, {{"lower", lower}, {"upper", upper}});
+    lu().start("lu", 0, geometry(1), after);
     return invert_.start("invert", 0, geometry(inverse_items()));
   }
   /// Of the kernel that forms the inverses.

@@ -10,6 +10,7 @@
 #include "device/opencl/adopted.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/peer.hpp"
+#include "device/xrt/devices.hpp"
 
 namespace fabricmark::device::opencl {
 
@@ -27,12 +28,6 @@ DeviceClass classify(const std::string& platform, const std::string& name, cl_de
   if ((type & CL_DEVICE_TYPE_GPU) != 0) return DeviceClass::kGpu;
   if ((type & CL_DEVICE_TYPE_CPU) != 0) return DeviceClass::kCpu;
   return DeviceClass::kFpga;
-}
-
-/// XRT asks for the variable, whatever its value: sw_emu, hw_emu or noop. The board's name is that of the
-/// real one.
-bool is_emulated_by_xrt(const DeviceInfo& info) {
-  return info.is_of_xrt() && !environment("XCL_EMULATION_MODE").empty();
 }
 
 /// Of Intel's FPGA emulator, whatever the cores: its workers (cl.fpga_emu.cfg) but one.
@@ -65,7 +60,7 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.driver = trimmed(device.getInfo<CL_DRIVER_VERSION>());
   info.device_class = classify(info.platform, info.name, device.getInfo<CL_DEVICE_TYPE>());
   info.compute_units = device.getInfo<CL_DEVICE_MAX_COMPUTE_UNITS>();
-  info.is_emulated_board = is_emulated_by_xrt(info);
+  info.is_emulated_board = info.is_of_xrt() && xrt::emulates();
   if (info.device_class == DeviceClass::kEmulator) info.kernel_threads = emulator_threads();
   info.global_memory_bytes = device.getInfo<CL_DEVICE_GLOBAL_MEM_SIZE>();
   info.max_allocation_bytes = device.getInfo<CL_DEVICE_MAX_MEM_ALLOC_SIZE>();
@@ -160,10 +155,7 @@ class Opened : public backend::Device {
   }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& source,
                                                               const std::string& options) const override {
-    if (info_.is_of_xrt()) {
-      throw bad_use("AMD's runtime takes no kernel sources for " + info_.name,
-                    "give a bitstream with --bitstream (`fabricmark build` makes one)");
-    }
+    if (info_.is_of_xrt()) xrt::refuse_sources(info_);
     return opencl::build(device_, context_, source, options);
   }
   [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {

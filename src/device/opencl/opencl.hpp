@@ -66,9 +66,7 @@ class Queue : public backend::Queue {
   Queue(cl::CommandQueue handle, bool is_in_order, bool submits)
       : commands_(std::make_shared<Commands>(std::move(handle), is_in_order)), submits_(submits) {}
   void flush() override {
-    if (submits_) return;
-    const Watched watched(Awaiting::kDevice);
-    commands_->handle.flush();
+    if (!submits_) commands_->handle.flush();
   }
   void finish() override { commands_->handle.finish(); }
   void begin_after(const Events& events) override;

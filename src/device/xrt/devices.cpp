@@ -39,7 +39,7 @@ DeviceInfo describe(unsigned index) {
   info.has_half = true;
   info.has_double = true;
   info.has_memory_objects = false;
-  info.is_emulated_board = !environment("XCL_EMULATION_MODE").empty();
+  info.is_emulated_board = emulates();
   return info;
 }
 
@@ -67,8 +67,7 @@ class OpenedDevice : public backend::Device {
   [[nodiscard]] std::shared_ptr<void> pin(std::span<std::byte> /*pages*/) const override { return nullptr; }
   [[nodiscard]] std::shared_ptr<const backend::Program> build(const std::string& /*source*/,
                                                               const std::string& /*options*/) const override {
-    throw bad_use("AMD's runtime takes no kernel sources for " + on_.info.name,
-                  "give a bitstream with --bitstream (`fabricmark build` makes one)");
+    refuse_sources(on_.info);
   }
   [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {
     return xrt::load(on_, binary);
@@ -86,6 +85,13 @@ bool is_wanted() {
   if (given != "xrt")
     throw bad_use(std::string(kBackendVariable) + "=" + given + " is no backend", "use opencl or xrt");
   return true;
+}
+
+bool emulates() { return !environment("XCL_EMULATION_MODE").empty(); }
+
+void refuse_sources(const DeviceInfo& info) {
+  throw bad_use("AMD's runtime takes no kernel sources for " + info.name,
+                "give a bitstream with --bitstream (`fabricmark build` makes one)");
 }
 
 std::vector<FoundPlatform> platforms() {

@@ -12,6 +12,13 @@ inline constexpr const char* kBackendVariable = "FABRICMARK_BACKEND";
 /// Whether the variable says so. Throws Error (bad use) for a backend that there is not.
 bool is_wanted();
 
+/// Whether XRT emulates its boards: it asks for XCL_EMULATION_MODE, whatever its value (sw_emu, hw_emu,
+/// noop). A board's name is that of the real one.
+bool emulates();
+
+/// Throws Error (bad use): in OpenCL as natively XRT compiles nothing.
+[[noreturn]] void refuse_sources(const DeviceInfo& info);
+
 /// The boards that XRT finds. Throws Error (environment) where XRT is not there.
 std::vector<FoundPlatform> platforms();
 

@@ -1,32 +1,23 @@
-#include <chrono>
-
+#include "base/steady_seconds.hpp"
 #include "base/watchdog.hpp"
 #include "device/xrt/xrt.hpp"
 
 namespace fabricmark::device::xrt {
 
-namespace {
-
-double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-}  // namespace
-
 void check(int code, const char* call) {
   if (code != 0) throw Refusal(std::string(call) + " with '" + last_words() + "'");
 }
 
-EventState::EventState() { times_.queued = times_.submitted = now(); }
+EventState::EventState() { times_.queued = times_.submitted = steady_seconds(); }
 
 void EventState::begin() {
   const std::scoped_lock lock(mutex_);
-  times_.started = now();
+  times_.started = steady_seconds();
 }
 
 void EventState::end(std::exception_ptr failure) {
   const std::scoped_lock lock(mutex_);
-  times_.ended = now();
+  times_.ended = steady_seconds();
   failure_ = std::move(failure);
   is_ended_ = true;
   ended_.notify_all();

@@ -1,6 +1,5 @@
 #pragma once
 
-#include <chrono>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -9,6 +8,7 @@
 #include <vector>
 
 #include "base/interface.hpp"
+#include "base/steady_seconds.hpp"
 #include "microbench/common/sampling.hpp"
 #include "microbench/omb/carrier.hpp"
 #include "microbench/omb/content.hpp"
@@ -104,8 +104,6 @@ void add_batches(runtime::Communicator& ranks, const runtime::SharedClock& clock
                  Row& row);
 
 /// The wall clock.
-inline double now() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
+inline double now() { return steady_seconds(); }
 
 }  // namespace fabricmark::microbench::omb
