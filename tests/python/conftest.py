@@ -1,5 +1,6 @@
 """A repository with stand-ins for the programs, so that the command is tested without a build."""
 
+import gc
 import json
 import os
 import shutil
@@ -39,6 +40,10 @@ hypothesis.settings.load_profile("any machine")
 
 # A start of the command makes all commands once; half the time of most calls in this process would go there.
 typer.main.get_command = cache(typer.main.get_command)
+
+# What a collection makes stays until the end. The collector would look at all of it a hundred times before the
+# first test and again with every test, which is half of the time of a collection; see pytest_collection_finish.
+gc.disable()
 
 HERE = Path(__file__).parent
 os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for what runs outside of a Place
@@ -84,6 +89,12 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("programs") and not REAL_PROGRAM.exists():
             item.add_marker(pytest.mark.skip(reason="fm_stream is not built (`make build`)"))
+
+
+def pytest_collection_finish():
+    """From here on the collector looks at what tests make."""
+    gc.freeze()
+    gc.enable()
 
 
 def run_in_process(words, environment, folder, outputs):
