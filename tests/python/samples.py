@@ -5,7 +5,6 @@ Nothing of the package is imported with it: a stand-in for a program imports thi
 
 import copy
 import math
-import statistics
 
 CPU = "Sample CPU"
 DEVICE = {
@@ -40,6 +39,23 @@ def _spans(per_rank, starts):
     return windows.spans(per_rank, starts)
 
 
+def spread(values):
+    """What a measurement says of its values beside the best one."""
+    import statistics  # here: a stand-in that only lists devices starts in three quarters of the time
+
+    return {
+        "median": statistics.median(values),
+        "mean": mean(values),
+        "minimum": min(values),
+        "maximum": max(values),
+        "standard_deviation": statistics.pstdev(values),
+    }
+
+
+def mean(values):
+    return math.fsum(values) / len(values)
+
+
 def measurement(operation="triad", per_rank=((0.01, 0.012, 0.011),), kind="measured", size=SIZE, starts=None):
     """One bandwidth, worked out from the raw times [s] of each rank."""
     amount = size * 4 * STREAMS[operation] * len(per_rank)
@@ -51,11 +67,7 @@ def measurement(operation="triad", per_rank=((0.01, 0.012, 0.011),), kind="measu
         "better": "higher",
         "kind": kind,
         "best": max(rates),
-        "median": statistics.median(rates),
-        "mean": statistics.fmean(rates),
-        "minimum": min(rates),
-        "maximum": max(rates),
-        "standard_deviation": statistics.pstdev(rates),
+        **spread(rates),
         "work": {"amount": amount, "unit": "B"},
         "samples": {"kind": kind, "unit": "s", "per_rank": [list(times) for times in per_rank]},
     }
@@ -247,11 +259,7 @@ def metric(
         "better": better,
         "kind": kind,
         "best": max(values) if better == "higher" else min(values),
-        "median": statistics.median(values),
-        "mean": statistics.fmean(values),
-        "minimum": min(values),
-        "maximum": max(values),
-        "standard_deviation": statistics.pstdev(values),
+        **spread(values),
         "work": {"amount": work, "unit": "B"} if work else None,
         "samples": {"kind": kind, "unit": "s", "per_rank": [list(times) for times in per_rank]},
     }
@@ -259,7 +267,7 @@ def metric(
 
 def with_inner(inner=((1e-6, 3e-6, 2e-6), (4e-6, 2e-6, 3e-6))):
     """A latency [us] on one rank from all single times [s] of each repetition."""
-    entry = metric("latency", {"operation": "exchange"}, per_rank=[[statistics.fmean(one) for one in inner]])
+    entry = metric("latency", {"operation": "exchange"}, per_rank=[[mean(one) for one in inner]])
     every = sorted(time * 1e6 for times in inner for time in times)
     picked = {f"p{share}": every[math.ceil(share * len(every) / 100) - 1] for share in (50, 90, 99)}
     samples = {**entry["samples"], "inner": [[list(times) for times in inner]]}
@@ -304,7 +312,7 @@ def b_eff(ranks=2, transport="host", sizes=tuple(2**power for power in range(21)
             axes = {"operation": step, "message_bytes": size}
             measurements.append(metric("latency", axes, "us", parts, kind=kind))
     rates = [entry for entry in measurements if entry["name"] == "bandwidth"]
-    means = (statistics.fmean(entry[key] for entry in rates) for key in ("best", "median"))
+    means = (mean([entry[key] for entry in rates]) for key in ("best", "median"))
     measurements.append(derived(*means, kind=kind))
     document = result(ranks=ranks, operations=())
     document["repetitions"]["count"] = 5
