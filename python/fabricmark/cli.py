@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import typer
 from typer.exceptions import TyperException
 
+import fabricmark.base.start as start  # before the others
 from fabricmark import __version__
 from fabricmark.base import choices, micro, paths, runtimes, terminal, xrt
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
@@ -567,3 +568,5 @@ app.command("validate")(validate)
 app.command("predict")(predict)
 app.command("simulate")(simulate)
 app.command("explore")(explore)
+
+start.done()
