@@ -5,15 +5,16 @@ by its full name (board.memory.bank_bandwidth), or `CURVES`, the speed of the ho
 all rates or all times of a machine at once.
 """
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import exp, inf, log
+from typing import Any
 
 import numpy as np
 
 from fabricmark import models
 from fabricmark.base import keys
-from fabricmark.models.machine import Curve, HasValues, Network, full_name
+from fabricmark.models.machine import Curve, HasValues, full_name
 from fabricmark.systems import System
 
 CURVES = "network.curves"
@@ -77,66 +78,72 @@ def _said(one: HasValues, declared: frozenset[str]) -> Iterator[str]:
             yield f"{place}.{name}"
 
 
+class _Moving:
+    """A board, network or bitstream of which values become others, one after the other; made anew once for
+    all of them, as calibrations take thousands of systems."""
+
+    def __init__(self, one) -> None:
+        self.one = one
+        self._keys = keys.VALUES[one.values.place]
+        self._changed: dict[str, Any] = {}
+        self._curves: tuple[Curve, ...] | None = None
+
+    def times(self, name: str, by: float) -> None:
+        """The value, if there is one, exp(by) times as large, as far as it may be."""
+        value = self._changed.get(name, self.one.values.known.get(name))
+        if value is not None:
+            dimension = self._keys[name].dimension
+            most, least = MOST.get(dimension, inf), LEAST.get(dimension, 0.0)
+            self._changed[name] = min(max(value * exp(by), least), most)
+
+    def all_times(self, dimensions: Collection[str], by: float) -> None:
+        for name in self.one.values.known:
+            if self._keys[name].dimension in dimensions:
+                self.times(name, by)
+
+    def faster(self, by: float) -> None:
+        """The curves of a network."""
+        curves = self.one.curves if self._curves is None else self._curves
+        self._curves = tuple(_faster(one, by) for one in curves)
+
+    def made(self):
+        moved = self.one.having(self._changed) if self._changed else self.one
+        return moved if self._curves is None else replace(moved, curves=self._curves)
+
+
 def having(system: System, logs: Mapping[Factor, float]) -> System:
     """The system with each value exp(its log) times as large, as far as the value may be."""
+    board = _Moving(system.board)
+    networks = {transport: _Moving(one) for transport, one in system.networks.items()}
+    streams = [_Moving(one) for one in system.bitstreams]
+    own_board = _owner(system, "board")
     for factor, by in logs.items():
         if by == 0:
             continue
         place, _, name = factor.name.partition(".")
         if factor.name in (ALL_RATES, ALL_TIMES):
-            system = _with_all(system, factor, by)
-        elif place == "board" and factor.owner == _owner(system, "board"):
-            system = replace(system, board=_times(system.board, name, by))
-        elif place == "network":
-            system = _with_network(system, factor, by)
+            if factor.owner == (system.name,):
+                dimensions = RATES if factor.name == ALL_RATES else ("seconds",)
+                for moving in (board, *networks.values(), *streams):
+                    moving.all_times(dimensions, by)
+        elif place == "board" and factor.owner == own_board:
+            board.times(name, by)
+        elif place == "network" and factor.owner[0] == system.name and factor.owner[1] in networks:
+            network = networks[factor.owner[1]]
+            if factor.name == CURVES:
+                network.faster(by)
+            else:
+                network.times(name, by)
         elif place == "bitstream" and factor.owner[0] == system.board_id:
-            moved = tuple(
-                _times(one, name, by) if one.benchmark == factor.owner[1] else one
-                for one in system.bitstreams
-            )
-            system = replace(system, bitstreams=moved)
-    return system
-
-
-def _with_all(system: System, factor: Factor, by: float) -> System:
-    """With all rates, or all times, of a machine moved."""
-    if factor.owner != (system.name,):
-        return system
-    dimensions = RATES if factor.name == ALL_RATES else ("seconds",)
-
-    def moved(one):
-        own = keys.VALUES[one.values.place]
-        return _moved(one, [name for name in one.values.known if own[name].dimension in dimensions], by)
-
-    networks = {transport: moved(one) for transport, one in system.networks.items()}
-    streams = tuple(map(moved, system.bitstreams))
-    return replace(system, board=moved(system.board), networks=networks, bitstreams=streams)
-
-
-def _with_network(system: System, factor: Factor, by: float) -> System:
-    name, transport = factor.owner
-    network = system.networks.get(transport)
-    if name != system.name or network is None:
-        return system
-    if factor.name == CURVES:
-        moved: Network = replace(network, curves=tuple(_faster(one, by) for one in network.curves))
-    else:
-        moved = _times(network, factor.name.partition(".")[2], by)
-    return replace(system, networks={**system.networks, transport: moved})
-
-
-def _moved(one, names: Sequence[str], by: float):
-    """With these values exp(by) times as large, as far as they may be."""
-    changed = {}
-    for name in names:
-        dimension = keys.VALUES[one.values.place][name].dimension
-        most, least = MOST.get(dimension, inf), LEAST.get(dimension, 0.0)
-        changed[name] = min(max(one.values.known[name] * exp(by), least), most)
-    return one.having(changed) if changed else one
-
-
-def _times(one, name: str, by: float):
-    return _moved(one, [name] if one.values.known.get(name) is not None else [], by)
+            for moving in streams:
+                if moving.one.benchmark == factor.owner[1]:
+                    moving.times(name, by)
+    return replace(
+        system,
+        board=board.made(),
+        networks={transport: one.made() for transport, one in networks.items()},
+        bitstreams=tuple(one.made() for one in streams),
+    )
 
 
 def _faster(curve: Curve, by: float) -> Curve:
