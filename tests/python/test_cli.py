@@ -1,8 +1,10 @@
 """The command: what it starts and how, its exit codes, and one line for every error."""
 
+import gc
 import json
 import os
 import re
+import runpy
 import shutil
 import signal
 import subprocess
@@ -10,6 +12,7 @@ import time
 
 import pytest
 import samples
+from conftest import REPOSITORY
 from fabricmark.base import unreaped
 
 GPU = {**samples.DEVICE, "name": "Sample (R) GPU", "class": "gpu", "platform_index": 1, "device_index": 3}
@@ -372,3 +375,16 @@ def test_the_real_program_under_mpirun(with_programs):
     done = with_programs.run("run", "stream", *words)
     assert done.returncode == 0, done.stderr
     assert "2 ranks (mpi)" in done.stdout
+
+
+@pytest.mark.parametrize("looks", [True, False])
+def test_garbage_is_looked_for_again_after_a_start(looks):
+    """Or not, where the process that imports the command does not look for it."""
+    try:
+        gc.enable() if looks else gc.disable()
+        start = runpy.run_path(REPOSITORY / "python" / "fabricmark" / "base" / "start.py")
+        assert not gc.isenabled()
+        start["done"]()
+        assert gc.isenabled() == looks
+    finally:
+        gc.enable()
