@@ -8,13 +8,14 @@ hold exactly what `fabricmark validate --fit` prints; a test fits again and comp
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.results.published import PublishedValue
 from fabricmark.systems import System
-from fabricmark.validate.outcomes import Load, Predictor
+from fabricmark.validate.outcomes import Load, Predictor, with_curves
 from fabricmark.validate.parameters import GROUPS, Group, Parameter
 
 SOFT = 0.05  # errors beyond it count less than their square
@@ -72,11 +73,9 @@ def rows_of(group: Group, rows: Iterable[PublishedValue]) -> list[PublishedValue
     return [row for row in rows if row.role == "test" and group.takes(row)]
 
 
-def residuals(
-    rows: Sequence[PublishedValue], every: Sequence[PublishedValue], load: Load, values: Values
-) -> np.ndarray:
-    """ln(predicted / measured) of each row. `every`: those that inputs are taken from, too."""
-    predictor = Predictor(with_values(load, values), every)
+def residuals(rows: Sequence[PublishedValue], load: Load, values: Values) -> np.ndarray:
+    """ln(predicted / measured) of each row."""
+    predictor = Predictor(with_values(load, values))
     found = [predictor.outcome(0, row).predicted for row in rows]
     return np.array(
         [
@@ -93,14 +92,44 @@ def fit_group(
     load: Load,
     known: Values,
 ) -> dict[Parameter, float]:
-    """The group's parameters fitted to these rows, with `known` values of others."""
+    """The group's parameters fitted to these rows, with `known` values of others.
+
+    `every`: rows that inputs are taken from. What was fitted to the same rows of the same systems is known:
+    splits of a cross-validation leave many groups as they are.
+    """
+    start = _with_inputs(with_values(load, known), every)
+    same = _FITTED.setdefault((group, tuple(rows)), [])
+    systems = _systems(rows, start)
+    for others, fitted in same:
+        if systems == others:
+            return dict(fitted)
+    found = _fitted(group, rows, start)
+    same.append((systems, found))
+    return dict(found)
+
+
+_FITTED: dict[tuple[Group, tuple[PublishedValue, ...]], list[tuple[list[System], Values]]] = {}
+
+
+def _with_inputs(load: Load, every: Iterable[PublishedValue]) -> Load:
+    """Systems with what rows give to them, each made once."""
+    return cache(lambda name, board: with_curves(load(name, board), every))
+
+
+def _systems(rows: Sequence[PublishedValue], load: Load) -> list[System]:
+    """Those of rows. Raises NotPredicted."""
+    predictor = Predictor(load)
+    return [predictor.system(*one) for one in sorted({(row.system, row.board) for row in rows})]
+
+
+def _fitted(group: Group, rows: Sequence[PublishedValue], load: Load) -> dict[Parameter, float]:
     from scipy.optimize import least_squares  # imported here: predictions shall not wait for it
 
     start = np.log([parameter.start for parameter in group.parameters])
 
     def errors(logs: np.ndarray) -> np.ndarray:
         values = dict(zip(group.parameters, np.exp(logs), strict=True))
-        return np.append(residuals(rows, every, load, {**known, **values}), HOLD * (logs - start))
+        return np.append(residuals(rows, load, values), HOLD * (logs - start))
 
     ends = [np.log(end) for end in zip(*(one.ends for one in group.parameters), strict=True)]
     found = least_squares(errors, start, bounds=ends, loss="soft_l1", f_scale=SOFT, diff_step=1e-4)
@@ -193,9 +222,9 @@ def support(
 ) -> Support:
     """The rows of its group whose prediction moves by more than 0.1 % when the parameter moves by 10 %."""
     rows = list(rows)
-    own = rows_of(group, rows)
+    own, start = rows_of(group, rows), _with_inputs(load, rows)
     moved = {**values, parameter: values[parameter] * 1.1}
-    change = residuals(own, rows, load, moved) - residuals(own, rows, load, values)
+    change = residuals(own, start, moved) - residuals(own, start, values)
     moving = [row for row, by in zip(own, change, strict=True) if abs(by) > 1e-3]
     sizes = {row.message_bytes or row.matrix_width_printed or 0 for row in moving}
     return Support(len(moving), tuple(sorted({row.devices for row in moving})), tuple(sorted(sizes)))

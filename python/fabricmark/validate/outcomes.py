@@ -74,7 +74,7 @@ class Predictor:
     def system(self, name: str, board: str) -> System:
         """The system of a row. Raises NotPredicted."""
         try:
-            return self._with_curves(self._found(name, board))
+            return with_curves(self._found(name, board), self._rows)
         except FabricmarkError as error:
             raise NotPredicted(str(error)) from error
 
@@ -90,18 +90,6 @@ class Predictor:
         kind = kind_of_device(board, first.boards or (first.board_id,))
         return first if kind in (None, first.board_id) else self._load(name, kind)
 
-    def _with_curves(self, system: System) -> System:
-        given = curves_of_rows(self._rows, system.name)
-        if not given:
-            return system
-        networks = {
-            transport: replace(network, curves=joined(network.curves, given))
-            if network.kind == "host"
-            else network
-            for transport, network in system.networks.items()
-        }
-        return replace(system, networks=networks)
-
     def _predictions(self, row: PublishedValue) -> list[Prediction]:
         run = (*OF_RUN(row), largest_message(row))
         return self._predict(self._firsts.setdefault(run, row))
@@ -113,6 +101,20 @@ class Predictor:
             return predictions(run)
         except (models.MissingValue, LookupError, TypeError, ValueError, ArithmeticError) as error:
             raise NotPredicted(str(error)) from error
+
+
+def with_curves(system: System, rows: Iterable[PublishedValue]) -> System:
+    """The system with the curves that rows of calibration give to its hosts' networks."""
+    given = curves_of_rows(rows, system.name)
+    if not given:
+        return system
+    networks = {
+        transport: replace(network, curves=joined(network.curves, given))
+        if network.kind == "host"
+        else network
+        for transport, network in system.networks.items()
+    }
+    return replace(system, networks=networks)
 
 
 def joined(own: Sequence[Curve], given: Sequence[Curve]) -> tuple[Curve, ...]:
