@@ -157,16 +157,17 @@ format: setup-also-dev  ## rewrite C++, OpenCL and Python sources in the project
 	@.venv/bin/ruff check --quiet --fix . || true
 	@.venv/bin/ruff format .
 
-# The preset's targets write the headers that clang-tidy needs and no checkout has.
+# The preset's targets write the headers that clang-tidy needs and no checkout has. It begins first: the others have one
+# core each in turn.
 lint: setup-also-dev  ## formats, ruff, mypy, clang-tidy and what Vitis HLS refuses; changes nothing
-	@$(call configure,lint); status=0; \
+	@$(call configure,lint); mkdir -p $(LOGS); status=0; \
+	{ $(IN_VENV) cmake --build --preset lint && $(IN_VENV) python3 tools/tidy.py -p build/lint -j $(JOBS) $(TIDY_OPTIONS); } >$(LOGS)/tidy.log 2>&1 & \
+	tidy=$$!; trap 'kill $$tidy 2>/dev/null || true' EXIT; \
 	echo "lint: clang-format"; $(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format --dry-run --Werror || status=1; \
 	echo "lint: ruff"; .venv/bin/ruff check . || status=1; .venv/bin/ruff format --check . || status=1; \
 	echo "lint: mypy"; .venv/bin/mypy || status=1; \
 	echo "lint: dataflow kernels"; .venv/bin/python tools/hls_lint.py || status=1; \
-	echo "lint: clang-tidy"; \
-	$(IN_VENV) cmake --build --preset lint || status=1; \
-	$(IN_VENV) python3 tools/tidy.py -p build/lint -j $(JOBS) $(TIDY_OPTIONS) || status=1; \
+	echo "lint: clang-tidy"; wait $$tidy || status=1; cat $(LOGS)/tidy.log; \
 	exit $$status
 
 sanitize: setup  ## unit tests under the address, undefined-behaviour and thread sanitizers
