@@ -14,19 +14,19 @@ namespace fabricmark::collectives {
 
 namespace {
 
-const Costs kCosts{.issue_seconds = 0.5e-6,
-                   .message_seconds = 2e-6,
-                   .hop_seconds = 1e-6,
-                   .bytes_per_second = 1e9,
-                   .copy_bytes_per_second = 4e9,
-                   .combine_bytes_per_second = 2e9,
-                   .segment_bytes = 65536};
+const Costs kReplayCosts{.issue_seconds = 0.5e-6,
+                         .message_seconds = 2e-6,
+                         .hop_seconds = 1e-6,
+                         .bytes_per_second = 1e9,
+                         .copy_bytes_per_second = 4e9,
+                         .combine_bytes_per_second = 2e9,
+                         .segment_bytes = 65536};
 constexpr std::size_t kBytes = 8000;
 constexpr double kMoved = 8e-6;  // seconds of so many bytes
-constexpr Shape kRing{.wiring = Wiring::kRing};
+constexpr Shape kRingShape{.wiring = Wiring::kRing};
 constexpr Shape kMesh{.only_neighbours_talk = true};
 
-double seconds(const std::string& name, const Problem& problem, const Costs& costs = kCosts) {
+double seconds(const std::string& name, const Problem& problem, const Costs& costs = kReplayCosts) {
   const auto found = std::ranges::find_if(algorithms(), [&](const Algorithm& one) {
     return one.operation == problem.operation && one.name == name;
   });
@@ -59,7 +59,7 @@ TEST(CollectivesReplay, RanksThatEndSoonerMakeTheMeanLess) {
   const auto times = [](Operation operation, const std::string& name) {
     const auto found = std::ranges::find_if(
         algorithms(), [&](const Algorithm& one) { return one.operation == operation && one.name == name; });
-    return replayed_times(*found, {operation, 4, kBytes}, kCosts);
+    return replayed_times(*found, {operation, 4, kBytes}, kReplayCosts);
   };
   const CallTimes gathered = times(Operation::kGather, "flat");
   EXPECT_LT(gathered.mean, 0.9 * gathered.last);  // the root receives the others' elements one by one
@@ -76,20 +76,20 @@ TEST(CollectivesReplay, MessagesToOneRankShareItsLink) {
 
 TEST(CollectivesReplay, DevicesOfARingPassMessagesOn) {
   // To the rank that is two away: over one more device, after what is for the next.
-  const double far = seconds("flat", {Operation::kScatter, 5, kBytes, kRing});
+  const double far = seconds("flat", {Operation::kScatter, 5, kBytes, kRingShape});
   EXPECT_GT(far, 2e-6 + 1e-6 + 2 * kMoved);
-  Costs slower = kCosts;
+  Costs slower = kReplayCosts;
   slower.hop_seconds = 2e-6;
-  EXPECT_GT(seconds("flat", {Operation::kScatter, 5, kBytes, kRing}, slower), far + 0.9e-6);
+  EXPECT_GT(seconds("flat", {Operation::kScatter, 5, kBytes, kRingShape}, slower), far + 0.9e-6);
 }
 
 TEST(CollectivesReplay, WhatIsReceivedIsStoredAndCombined) {
-  Costs costs = kCosts;
+  Costs costs = kReplayCosts;
   costs.store_bytes_per_second = 1e9;
   const Problem problem{Operation::kBroadcast, 2, kBytes};
   EXPECT_TRUE(is_about(seconds("flat", problem, costs), seconds("flat", problem) + kBytes / 1e9));
   const Problem sum{Operation::kReduce, 2, kBytes};
-  costs = kCosts;
+  costs = kReplayCosts;
   costs.combines_as_it_comes = false;
   EXPECT_TRUE(is_about(seconds("binomial", sum, costs), seconds("binomial", sum) + kBytes / 2e9));
   costs.copy_seconds = 1e-6;  // one is a part of the message's latency
@@ -104,13 +104,13 @@ TEST(CollectivesReplay, LongMessagesWaitForTheirReceiver) {
 }
 
 TEST(CollectivesReplay, SendersHearOfTheEnd) {
-  Costs costs = kCosts;
+  Costs costs = kReplayCosts;
   costs.answer_seconds = 100e-6;
   EXPECT_GT(seconds("flat", {Operation::kBroadcast, 2, kBytes}, costs), 100e-6);
 }
 
 TEST(CollectivesReplay, CurvesStandForRates) {
-  Costs costs = kCosts;
+  Costs costs = kReplayCosts;
   costs.moving = Curve({{0, 1e-6}, {16000, 17e-6}});
   EXPECT_TRUE(is_about(seconds("flat", {Operation::kBroadcast, 2, kBytes}, costs), 0.5e-6 + 2e-6 + 9e-6));
   EXPECT_DOUBLE_EQ(costs.moving(32000), 33e-6);
@@ -120,26 +120,26 @@ TEST(CollectivesReplay, CurvesStandForRates) {
 }
 
 TEST(CollectivesReplay, EndsForAllProgramsAndTakesNoLessWithMoreLatencyOrBytes) {
-  Costs slower = kCosts;
+  Costs slower = kReplayCosts;
   slower.message_seconds *= 2;
   for (const Algorithm& algorithm : algorithms()) {
     for (const int ranks : {1, 2, 3, 4, 6, 9}) {
-      for (const Shape& shape : {Shape{}, kRing, shape_for(algorithm, ranks, false)}) {
+      for (const Shape& shape : {Shape{}, kRingShape, shape_for(algorithm, ranks, false)}) {
         for (const std::size_t count : {std::size_t{1}, ReceiveBuffers{}.count}) {
           Problem problem{algorithm.operation, ranks, 4096, shape, {count, 4096}};
           if (algorithm.operation == Operation::kBarrier) problem.bytes = 0;
           if (!algorithm.fits(problem)) continue;
           const std::string text =
               fmt::format("{} {} of {}", name_of(algorithm.operation), algorithm.name, ranks);
-          const double usual = replayed_seconds(algorithm, problem, kCosts);
+          const double usual = replayed_seconds(algorithm, problem, kReplayCosts);
           EXPECT_GE(usual, 0) << text;
-          const CallTimes times = replayed_times(algorithm, problem, kCosts);
+          const CallTimes times = replayed_times(algorithm, problem, kReplayCosts);
           EXPECT_EQ(times.last, usual) << text;
           EXPECT_LE(times.mean, usual * (1 + 1e-12)) << text;
           EXPECT_GE(times.mean * ranks, usual * (1 - 1e-12)) << text;
           EXPECT_GE(replayed_seconds(algorithm, problem, slower), usual) << text;
           problem.bytes *= 2;
-          EXPECT_GE(replayed_seconds(algorithm, problem, kCosts), usual) << text;
+          EXPECT_GE(replayed_seconds(algorithm, problem, kReplayCosts), usual) << text;
         }
       }
     }

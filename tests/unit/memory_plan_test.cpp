@@ -11,15 +11,15 @@ namespace {
 using device::BoardMemory;
 using device::DeviceClass;
 
-constexpr std::uint64_t kMebibyte = std::uint64_t{1} << 20U;
+constexpr std::uint64_t kMebi = std::uint64_t{1} << 20U;
 const BoardMemory kU280{.kind = BoardMemory::Kind::kHbm,
                         .choice = BoardMemory::Choice::kHost,
                         .banks = 32,
-                        .bank_bytes = 256 * kMebibyte};
+                        .bank_bytes = 256 * kMebi};
 const BoardMemory k520n{.kind = BoardMemory::Kind::kDdr,
                         .choice = BoardMemory::Choice::kInterleaved,
                         .banks = 4,
-                        .bank_bytes = 8192 * kMebibyte};
+                        .bank_bytes = 8192 * kMebi};
 
 /// The plan of a benchmark's base kernel on one of the ranks, as the parameters resolve on an FPGA.
 MemoryPlan plan_of(const std::string& benchmark, const std::map<std::string, std::string>& settings,

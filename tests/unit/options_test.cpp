@@ -10,13 +10,13 @@ using test::mentions;
 using test::message_of;
 using Words = std::vector<std::string>;
 
-std::variant<Options, std::string> parse(const Words& words) {
+std::variant<Options, std::string> parse_words(const Words& words) {
   static const KernelSpec spec =
       load_kernel_spec(std::filesystem::path(FABRICMARK_TEST_KERNELS) / "stream" / "kernel.toml");
   return parse_options(words, "fm_stream", spec);
 }
 
-Options options(const Words& words) { return std::get<Options>(parse(words)); }
+Options options(const Words& words) { return std::get<Options>(parse_words(words)); }
 
 TEST(Options, HaveDefaults) {
   unsetenv("FPGA_MAPPING");
@@ -54,47 +54,47 @@ TEST(Options, TakeOneLimitOfTime) {
   EXPECT_FALSE(options({"--repetitions", "3"}).max_time_seconds) << "as many as are asked for";
   EXPECT_FALSE(options({"--min-time", "3"}).max_time_seconds);
   EXPECT_TRUE(mentions(message_of([] {
-                         parse({"--max-time", "1", "--min-time", "1"});
+                         parse_words({"--max-time", "1", "--min-time", "1"});
                        }),
                        "exclude each other"));
 }
 
 TEST(Options, SayWhichOneHasNoValue) {
   for (const Words& words : {Words{"--size="}, Words{"--size", ""}, Words{"--size", "--vector-width=8"}})
-    EXPECT_TRUE(mentions(message_of([&] { parse(words); }), "--size is given without a value"));
+    EXPECT_TRUE(mentions(message_of([&] { parse_words(words); }), "--size is given without a value"));
 }
 
 TEST(Options, ReadTheMappingFromTheEnvironment) {
   setenv("FPGA_MAPPING", "2:0", 1);
   EXPECT_EQ(options({}).selection.mapping, (std::vector<int>{2, 0}));
   setenv("FPGA_MAPPING", "x", 1);
-  EXPECT_TRUE(mentions(message_of([] { parse({}); }), "FPGA_MAPPING"));
+  EXPECT_TRUE(mentions(message_of([] { parse_words({}); }), "FPGA_MAPPING"));
   unsetenv("FPGA_MAPPING");
 }
 
 TEST(Options, NameTheUnknownOneAndTheNearest) {
-  EXPECT_TRUE(mentions(message_of([] { parse({"--sise", "100"}); }), "'--sise'; did you mean --size?"));
+  EXPECT_TRUE(mentions(message_of([] { parse_words({"--sise", "100"}); }), "'--sise'; did you mean --size?"));
   EXPECT_TRUE(mentions(message_of([] {
-                         parse({"--size", "1", "--vector-with=8"});
+                         parse_words({"--size", "1", "--vector-with=8"});
                        }),
                        "'--vector-with'; did you mean --vector-width?"));
-  const std::string far = message_of([] { parse({"--bananas", "5"}); });
+  const std::string far = message_of([] { parse_words({"--bananas", "5"}); });
   EXPECT_TRUE(mentions(far, "'--bananas'; see fm_stream --help")) << far;
-  EXPECT_TRUE(mentions(message_of([] { parse({"--size", "100", "stray"}); }), "'stray'"));
+  EXPECT_TRUE(mentions(message_of([] { parse_words({"--size", "100", "stray"}); }), "'stray'"));
 }
 
 TEST(Options, PrintHelpWithEveryParameterAndTheVersion) {
-  const std::string help = std::get<std::string>(parse({"--help"}));
+  const std::string help = std::get<std::string>(parse_words({"--help"}));
   for (const char* name : {"--size", "--vector-width", "--buffer-size", "--json", "--ranks", "--memory"}) {
     EXPECT_TRUE(mentions(help, name)) << name;
   }
-  EXPECT_TRUE(mentions(std::get<std::string>(parse({"--version"})), "fm_stream "));
+  EXPECT_TRUE(mentions(std::get<std::string>(parse_words({"--version"})), "fm_stream "));
 }
 
 class WrongOptions : public testing::TestWithParam<Words> {};
 
 TEST_P(WrongOptions, AreRefusedByName) {
-  const std::string message = message_of([] { parse(GetParam()); });
+  const std::string message = message_of([] { parse_words(GetParam()); });
   std::string name = GetParam().front();
   EXPECT_TRUE(mentions(message, name.substr(name.find_first_not_of('-')))) << message;
 }
@@ -135,10 +135,13 @@ TEST(Options, RefuseAResultFileThatCannotBeWrittenBeforeTheRun) {
   const test::TemporaryFolder folder;
   const auto file = folder.write("file", "");
   for (const auto& place : {folder.path(), file / "below"}) {
-    EXPECT_TRUE(mentions(message_of([&] { parse({"--json", place.string()}); }), place.string()));
-    EXPECT_TRUE(mentions(message_of([&] { parse({"--save-bitstream", place.string()}); }), place.string()));
+    EXPECT_TRUE(mentions(message_of([&] { parse_words({"--json", place.string()}); }), place.string()));
+    EXPECT_TRUE(mentions(message_of([&] {
+                           parse_words({"--save-bitstream", place.string()});
+                         }),
+                         place.string()));
   }
-  EXPECT_NO_THROW(parse({"--json", (folder.path() / "new" / "folder" / "r.json").string()}));
+  EXPECT_NO_THROW(parse_words({"--json", (folder.path() / "new" / "folder" / "r.json").string()}));
 }
 
 }  // namespace

@@ -22,9 +22,9 @@ using test::wrong_in_arrivals;
 using test::wrong_in_completions;
 
 #if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr int kRuns = 500;
+constexpr int kRandomRuns = 500;
 #else
-constexpr int kRuns = 10000;
+constexpr int kRandomRuns = 10000;
 #endif
 
 struct Traffic {
@@ -108,7 +108,7 @@ void expect_all_comes(Protocol protocol, unsigned seed) {
   std::mt19937 random(seed);
   Stack::Counters all;
   std::uint64_t all_without_room = 0;
-  for (int number = 0; number < kRuns; ++number) {
+  for (int number = 0; number < kRandomRuns; ++number) {
     const Traffic traffic = random_traffic(random, protocol, kFaults);
     StackRun run(make_topology(traffic.topology), traffic.settings);
     carry(run, traffic);
@@ -139,7 +139,7 @@ TEST(StackRandom, RdmaBringsAllInOrder) { expect_all_comes(Protocol::kRdma, 2); 
 TEST(StackRandom, UdpTellsOfEachByteOnce) {
   std::mt19937 random(3);
   std::uint64_t all_lost = 0;
-  for (int number = 0; number < kRuns; ++number) {
+  for (int number = 0; number < kRandomRuns; ++number) {
     const Traffic traffic = random_traffic(random, Protocol::kUdp, kFaults);
     StackRun run(make_topology(traffic.topology), traffic.settings);
     carry(run, traffic);
@@ -157,7 +157,7 @@ TEST(StackRandom, UdpTellsOfEachByteOnce) {
 TEST(StackRandom, TheOrderOfCallsDecidesNothing) {
   std::mt19937 random(4);
   int differ = 0;
-  for (int number = 0; number < kRuns / 5; ++number) {
+  for (int number = 0; number < kRandomRuns / 5; ++number) {
     const PacketFaults faults = number % 2 == 0 ? kFaults : PacketFaults{};
     Traffic traffic = random_traffic(random, static_cast<Protocol>(number % 3), faults);
     traffic.settings.burst_bytes = random() % 200;
@@ -174,7 +174,7 @@ TEST(StackRandom, TheOrderOfCallsDecidesNothing) {
     ++traffic.settings.faults.seed;
     differ += log_of_all_at_once(traffic) == expected ? 0 : 1;
   }
-  EXPECT_GT(differ, kRuns / 5 / 4);  // of those with faults: another seed is another run
+  EXPECT_GT(differ, kRandomRuns / 5 / 4);  // of those with faults: another seed is another run
 }
 
 /// The first thing that is found wrong with what TCP tells, in many runs, where `spoil` changes it before.

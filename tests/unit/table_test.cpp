@@ -11,7 +11,7 @@ namespace {
 
 constexpr const char* kDevice = "pthread-skylake-avx512-Intel(R) Xeon(R) Processor @ 2.50GHz";
 
-Result sample() {
+Result table_sample() {
   Result result;
   result.benchmark = "host_transfer";
   result.variant = "base";
@@ -49,13 +49,13 @@ std::vector<std::string> lines_of(const std::string& text) {
 class Table : public testing::TestWithParam<std::size_t> {};
 
 TEST_P(Table, HasNoLineWiderThanTheTerminal) {
-  for (const std::string& line : lines_of(to_table(sample(), GetParam()))) {
+  for (const std::string& line : lines_of(to_table(table_sample(), GetParam()))) {
     EXPECT_LE(columns(line), GetParam()) << line;
   }
 }
 
 TEST_P(Table, BreaksNoNameAndNoNumber) {
-  const std::string text = to_table(sample(), GetParam());
+  const std::string text = to_table(table_sample(), GetParam());
   for (const std::string& whole :
        {std::string("host_transfer base (base, measured)"), std::string("on ") + kDevice + ",",
         std::string("1 rank"), std::string("parameter_29=536870912"), std::string("write, execute, read:"),
@@ -68,7 +68,7 @@ TEST_P(Table, BreaksNoNameAndNoNumber) {
 }
 
 TEST_P(Table, HasItsColumnsBelowTheirHeadings) {
-  const std::vector<std::string> lines = lines_of(to_table(sample(), GetParam()));
+  const std::vector<std::string> lines = lines_of(to_table(table_sample(), GetParam()));
   const auto heading =
       std::ranges::find_if(lines, [](const std::string& line) { return line.ends_with("deviation  unit"); });
   ASSERT_NE(heading, lines.end());
@@ -83,14 +83,14 @@ TEST_P(Table, HasItsColumnsBelowTheirHeadings) {
 INSTANTIATE_TEST_SUITE_P(Widths, Table, testing::Values(80, 100, 140));
 
 TEST(NarrowTable, HasNamesOnLinesOfTheirOwn) {
-  const std::vector<std::string> lines = lines_of(to_table(sample(), 60));
+  const std::vector<std::string> lines = lines_of(to_table(table_sample(), 60));
   const auto name = std::ranges::find(lines, "to_device blocking page-aligned 268435456 16");
   ASSERT_NE(name, lines.end());
   EXPECT_TRUE(std::next(name)->ends_with("GB/s"));
 }
 
 TEST(KindsInTheTable, StandInTheHeadingAndInAColumnWhereTheyDiffer) {
-  Result result = sample();
+  Result result = table_sample();
   EXPECT_EQ(to_table(result, 100).find("modelled"), std::string::npos);
   result.metrics[1].kind = TimeKind::kModelled;
   result.modelled_seconds = {{{0.5, 0.25}}};
