@@ -90,10 +90,7 @@ class Runs:
         which is distributed as Beta(r, k - r + 1): exact, and as quick for ten samples as for a million.
         """
         counts, low, high = self.counts[picks], self.low[picks], self.high[picks]
-        if np.ptp(self.counts) == 0:  # the same numbers, drawn in three quarters of the time
-            first = random.beta(self.low[0] + 1, self.counts[0] - self.low[0], picks.shape)
-        else:
-            first = random.beta(low + 1, counts - low)
+        first = random.beta(low + 1, counts - low)
         beyond = np.maximum(counts - low - 1, 1)  # draws above the first
         second = np.where(high > low, 1 - (1 - first) * random.random(picks.shape) ** (1 / beyond), first)
         places = [np.minimum((place * counts).astype(int), counts - 1) for place in (first, second)]
