@@ -53,13 +53,14 @@ def link(tmp_path, *words, **given):
 
 @programs
 def test_replicas_are_compute_units_each_with_banks_of_its_own(tmp_path):
-    assert link(tmp_path, "stream", "u280_hbm", "u280_hbm_single/stream", replications="3") == [
-        "nk=stream:3",
+    assert link(tmp_path, "stream", "u280_hbm", "u280_hbm_single/stream", replications="4") == [
+        "nk=stream:4",
         *(
             f"sp=stream_{i + 1}.{argument}:HBM[{i}]"
-            for i in range(3)
+            for i in range(4)
             for argument in ("first", "second", "result")
         ),
+        *(f"slr=stream_{i + 1}:SLR{i % 3}" for i in range(4)),
     ]
 
 
@@ -77,6 +78,8 @@ def test_what_all_replicas_share_reaches_every_bank(tmp_path):
     assert lines == [
         "nk=transpose:2",
         *(f"sp=transpose_{i}.{argument}:HBM[0:31]" for i in (1, 2) for argument in ("a", "b", "c", "tasks")),
+        "slr=transpose_1:SLR0",
+        "slr=transpose_2:SLR1",
     ]
 
 
@@ -94,10 +97,10 @@ def test_kernels_without_replicas_have_one_compute_unit(tmp_path):
 @programs
 def test_the_command_lines_for_xilinx(tmp_path):
     found = resolved("gemm", "u280_hbm", "u280_hbm_single/gemm")
-    made = vitis.steps(found, "xilinx_u280", tmp_path, ["--kernel_frequency", "300"])
+    made = vitis.steps(found, "xilinx_u280", tmp_path, ["-v"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items() if name != "REPLICATIONS"]
     assert {"-DBLOCK_SIZE=256", "-DGEMM_SIZE=8", "-DUNROLL=16", "-DDATA_TYPE=float"} <= set(given)
-    common = ["-t", "hw", "--platform", "xilinx_u280", "--kernel_frequency", "300"]
+    common = ["-t", "hw", "--platform", "xilinx_u280", "--kernel_frequency", "266", "-v"]
     source = str(KERNELS / "gemm" / "base.cl")
     assert made.commands == [
         ["v++", "-c", *common, "-k", "multiply", "--config", f"{tmp_path}/gemm.compile.cfg",
@@ -125,14 +128,14 @@ def test_the_kernel_of_micro_benchmarks_is_linked_to_each_memory(tmp_path, syste
 @programs
 def test_the_command_line_for_intel(tmp_path):
     found = resolved("gemm", "520n", "520n_single/gemm")
-    made = aoc.steps(found, "p520_max_sg280l", tmp_path, ["-fp-relaxed"])
+    made = aoc.steps(found, "p520_max_sg280l", tmp_path, ["-seed=7"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items()]
     assert {"-DREPLICATIONS=5", "-DBLOCK_SIZE=512"} <= set(given) and made.files == {}
     assert made.commands == [
         ["aoc", "-I", str(KERNELS), *given, "-board=p520_max_sg280l", "-no-interleaving=default",
-         "-fp-relaxed", "-o", f"{tmp_path}/gemm.aocx", str(KERNELS / "gemm" / "base.cl")]
+         "-fpc", "-fp-relaxed", "-seed=7", "-o", f"{tmp_path}/gemm.aocx", str(KERNELS / "gemm" / "base.cl")]
     ]  # fmt: skip
-    assert made.notes == ["kernels: multiply_0, multiply_1, multiply_2, multiply_3, multiply_4"]
+    assert made.notes == ["aoc 19.4", "kernels: multiply_0, multiply_1, multiply_2, multiply_3, multiply_4"]
 
 
 @programs
@@ -242,7 +245,8 @@ def tools(place, monkeypatch):
 
 
 def build(place, *words, **variables):
-    return place.run("build", "gemm", "--set", "replications=2", "--output", "made", *words, **variables)
+    words = ("--set", "replications=2", "--output", "made", "--platform", "some_board", *words)
+    return place.run("build", "gemm", *words, **variables)
 
 
 @programs
@@ -285,6 +289,13 @@ def test_a_tool_that_fails_leaves_no_sidecar(tools, one_error_line, variables, s
     [
         (["gemm"], "nothing says whose compiler it is for; use --tool aoc or v++"),
         (["gemm", "--tool", "icc"], "there is no tool icc"),
+        (["gemm", "--tool", "v++"], "rule platform-missing: multiply: v++ stops without a platform"),
+        (["gemm", "--system", "u55c", "--tool-version", "2020.2"], "v++ 2020.2 has no platform of u55c; use"),
+        (["gemm", "--system", "u55c", "--tool-version", "20.4"], "no rules for v++ 20.4; use one of 2020.2"),
+        (["ptrans", "--system", "520n_mx", "--variant", "channels"], "no package of 520n_mx with I/O channels"),
+        (["gemm", "--system", "u55c", "--target", "emulator"], "v++ makes nothing for emulator; use another"),
+        (["gemm", "--tool", "aoc", "--target", "hw_emu"], "aoc makes nothing for hw_emu; use --tool v++"),
+        (["gemm", "--system", "u55c", "--target", "fpga"], "there is no target fpga; use --target hw or"),
         (["nope", "--tool", "aoc"], "there is no benchmark 'nope'"),
         (["gemm", "--tool", "aoc", "--set", "size"], "--set size is no NAME=VALUE"),
         (["gemm", "--tool", "aoc", "--set", "lanes=3"], "gemm has no parameter lanes"),

@@ -1,7 +1,6 @@
 """Intel's aoc: one command for a file of kernels, whose replicas are entry points of their own.
 
-Source: Intel FPGA SDK for OpenCL Pro Edition, Programming Guide (UG-OCL002), chapters 2, 6.2 and 9. Not tried
-on hardware.
+What the tool takes and where that is documented: rules/aoc.toml. Not tried on hardware.
 """
 
 from collections.abc import Iterator, Sequence
@@ -9,29 +8,44 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.build import rules
 from fabricmark.build.design import Design, Kernel
-from fabricmark.build.steps import Steps
+from fabricmark.build.steps import USUAL, How, Steps
 
 TOOL = "aoc"
+EMULATOR, REPORT = "emulator", "report"
+STAGES = {EMULATOR: ["-march=emulator"], REPORT: ["-rtl", "-report"]}
 
 
-def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[str]) -> Steps:
-    """What makes the bitstream; `platform`: the board's name in its support package, by default the first.
+def steps(
+    design: Design, platform: str | None, folder: Path, extra: Sequence[str], how: How = USUAL
+) -> Steps:
+    """What makes the bitstream; `platform`: the board's name in its support package, else the usual one.
 
-    Raises FabricmarkError (2) for a kernel that is to be linked to several kinds of memory.
+    Raises FabricmarkError (2) for a kernel that is to be linked to several kinds of memory, and for channels
+    where no package of the board has any.
     """
     if any(len(one.memories) > 1 for one in design.kernels):
         raise FabricmarkError("aoc links a kernel to one kind of memory", "name one, or use --tool v++")
-    bitstream = folder / f"{design.benchmark}.aocx"
-    command = [TOOL, *paths.include_options(design.source), *definitions(design)]
-    if platform is not None:
+    version = rules.version_of(TOOL, how.version, design.tools)
+    board = rules.board(TOOL, design.board)
+    # -rtl stops before there is a bitstream: the reports lie in a folder of the output's name.
+    made = folder / f"{design.benchmark}.{'aocr' if how.target == REPORT else 'aocx'}"
+    command = [TOOL, *STAGES.get(how.target, []), *paths.include_options(design.source), *definitions(design)]
+    platform = platform or how.platform
+    if platform is None and board is not None:
+        platform = board.platform(version, design.uses_channels).name
+    if platform is not None and how.target != EMULATOR:
         command.append(f"-board={platform}")
     has_banks = any(any(one.buffers.values()) for one in design.kernels)  # of arguments
     if has_banks and (design.memory.placement == "interleaved" or not design.memory.banks):
         command.append("-no-interleaving=default")  # else a bank that the host asks for counts for nothing
-    command += [*extra, "-o", str(bitstream), str(design.source)]
+    if how.relaxed if how.relaxed is not None else design.bitstream:  # as the published ones were built
+        command += rules.load(TOOL).form("relaxed", version)["options"]
+    command += [*extra, "-o", str(made), str(design.source)]
     names = [name for one in design.kernels for name in entry_points(one)]
-    return Steps(TOOL, [f"kernels: {', '.join(names)}"], {}, [command], bitstream, design.sidecar())
+    notes = [f"{TOOL} {version}", f"kernels: {', '.join(names)}"]
+    return Steps(TOOL, notes, {}, [command], made, "" if how.target == REPORT else design.sidecar())
 
 
 def entry_points(kernel: Kernel) -> list[str]:

@@ -14,7 +14,7 @@ from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import vitis, xclbin
 from fabricmark.build.design import REPLICATIONS, Design, Kernel
-from fabricmark.build.steps import CLANG, Steps
+from fabricmark.build.steps import CLANG, USUAL, How, Steps
 
 TOOL = "fabricmark"
 TARGET = "sw_emu"
@@ -33,8 +33,10 @@ TYPES = {
 REGISTER = 4
 
 
-def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[str]) -> Steps:
-    """What makes the bitstream; `platform`: the name of the board that the runtime shows.
+def steps(
+    design: Design, platform: str | None, folder: Path, extra: Sequence[str], how: How = USUAL
+) -> Steps:
+    """What makes the bitstream; `platform`: the board's name, as the runtime shows it; `how` says nothing.
 
     Raises FabricmarkError (2) for a design without a board or with channels.
     """

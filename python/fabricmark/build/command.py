@@ -7,13 +7,19 @@ import typer
 
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import aoc, card, vitis
+from fabricmark.build import aoc, card, check, check_aoc, check_vitis, rules, vitis
 from fabricmark.build import steps as builds
 from fabricmark.build.design import MEMORIES, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps, card.TOOL: card.steps}
-TARGETS = {"hw": (aoc.TOOL, vitis.TOOL), card.TARGET: (card.TOOL,)}
+# Who makes what; the first one where neither the board nor the command line says whose compiler it is.
+TARGETS = {
+    "hw": (aoc.TOOL, vitis.TOOL), card.TARGET: (card.TOOL, vitis.TOOL), "hw_emu": (vitis.TOOL,),
+    aoc.EMULATOR: (aoc.TOOL,), "report": (aoc.TOOL, vitis.TOOL),
+}  # fmt: skip
+CHECKS = {aoc.TOOL: check_aoc.findings, vitis.TOOL: check_vitis.findings}
+VERSIONS = {name: rules.load(name).versions for name in CHECKS}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
 OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
 OF_KINDS = {"host": aoc.TOOL}
@@ -36,8 +42,28 @@ def build(
     tool: Annotated[
         str | None, choices.one_of(list(TOOLS), "Whose compiler (default: that of the system's board).")
     ] = None,
-    target: Annotated[str, choices.one_of(list(TARGETS), "For a board, or the emulated card.")] = "hw",
-    platform: Annotated[str | None, typer.Option(help="The board, as the vendor's tool names it.")] = None,
+    target: Annotated[
+        str, choices.one_of(list(TARGETS), "For a board, an emulation of one, or only what the tool reports.")
+    ] = "hw",
+    platform: Annotated[
+        str | None, typer.Option(help="The board, as the vendor's tool names it (default: the usual name).")
+    ] = None,
+    tool_version: Annotated[
+        str | None,
+        choices.one_of(
+            [one for of in VERSIONS.values() for one in of], "Of the tool (default: the bitstream's)."
+        ),
+    ] = None,
+    clock: Annotated[
+        float | None, typer.Option(min=1, help="MHz to ask v++ for (default: what the bitstream reached).")
+    ] = None,
+    relaxed: Annotated[
+        bool | None,
+        typer.Option(help="Let aoc round in another order (default: where the published bitstream did)."),
+    ] = None,
+    checked: Annotated[
+        bool, typer.Option("--check/--no-check", help="Refuse what the tool's documents refuse.")
+    ] = True,
     output: Annotated[Path, typer.Option(help="Folder for the bitstream.")] = Path("bitstreams"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
 ) -> None:
@@ -50,26 +76,58 @@ def build(
         raise FabricmarkError(f"{TOUCH} is a kernel of no benchmark", remedy)
     else:
         found = touching(system, board, words)
-    memory = found.memory
+    chosen = _chosen(found, tool, target)
+    how = builds.How(target, platform, tool_version, clock, relaxed)
+    made = TOOLS[chosen](found, platform, output, extra or [], how)
+    notes = []
+    if checked and chosen in CHECKS:
+        said = judged(chosen, found, made, how)
+        check.refuse(said)
+        notes = [one.text for one in said if one.is_note]
+    if dry_run:
+        lines = [f"# {title(found)}", *(f"# note: {one}" for one in notes)]
+        print("\n".join(lines), builds.script(made), sep="\n", end="")
+        return
+    for one in notes:
+        print(f"note: {one}")
+    builds.carry_out(made)
+    after = "run it with --bitstream; `fabricmark bitstreams import` adds clock and resources to its sidecar"
+    print(f"{made.bitstream}: {after if made.sidecar else 'beside it lie the reports'}")
+
+
+def _chosen(found: Design, tool: str | None, target: str) -> str:
+    """Whose compiler it is. Raises FabricmarkError (2) where nothing says that, or it makes nothing for the
+    target."""
     if target not in TARGETS:
         raise FabricmarkError(f"there is no target {target}", f"use --target {' or '.join(TARGETS)}")
-    if tool in TOOLS and tool not in TARGETS[target]:
-        remedy = f"use --tool {' or '.join(TARGETS[target])}, or another --target"
+    of_board = OF_PLACEMENTS.get(found.memory.placement) or OF_KINDS.get(found.memory.kind, "")
+    able = TARGETS[target]
+    if tool in TOOLS and tool not in able:
+        remedy = f"use --tool {' or '.join(able)}, or another --target"
         raise FabricmarkError(f"{tool} makes nothing for {target}", remedy)
-    if target == card.TARGET:
-        tool = tool or card.TOOL
-    chosen = tool or OF_PLACEMENTS.get(memory.placement) or OF_KINDS.get(memory.kind, "")
+    if tool is None and target == card.TARGET:
+        return card.TOOL
+    if tool is None and of_board and of_board not in able:
+        raise FabricmarkError(f"{of_board} makes nothing for {target}", "use another --target")
+    chosen = tool or of_board or (able[0] if len(able) == 1 else "")
     if chosen not in TOOLS:
         cause = f"there is no tool {tool}" if tool else "nothing says whose compiler it is for"
-        raise FabricmarkError(cause, f"use --tool {' or '.join(TOOLS)}")
-    made = TOOLS[chosen](found, platform, output, extra or [])
-    if dry_run:
-        print(f"# {title(found)}\n{builds.script(made)}", end="")
-        return
-    builds.carry_out(made)
-    print(
-        f"{made.bitstream}: run it with --bitstream; its clock_hz and resources may be added to its sidecar"
+        raise FabricmarkError(cause, f"use --tool {' or '.join(able)}")
+    return chosen
+
+
+def judged(tool: str, design: Design, made: builds.Steps, how: builds.How) -> list[check.Finding]:
+    """What the rules of the tool say of a script."""
+    script = check.Script(
+        made.commands,
+        {str(file): text for file, text in made.files.items()},
+        rules.load(tool),
+        rules.version_of(tool, how.version, design.tools),
+        rules.board(tool, design.board),
+        {one.name: check.Arguments(tuple(one.buffers)) for one in design.kernels},
+        design.uses_channels,
     )
+    return list(CHECKS[tool](script))
 
 
 def title(design: Design) -> str:

@@ -57,7 +57,8 @@ class Kernel:
 class Design:
     """All of it. `definitions`: of the build, by name; options of OpenCL's compiler begin with "-".
     `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
-    `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so."""
+    `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so. Of that one `clock_hz` is
+    the clock that it reached (0: not known), and `tools` what made it, in words."""
 
     benchmark: str
     variant: str
@@ -69,6 +70,8 @@ class Design:
     uses_channels: bool
     board: str = ""
     bitstream: str = ""
+    clock_hz: float = 0
+    tools: str = ""
 
     def sidecar(self) -> str:
         """What the programs read beside the bitstream (docs/platforms.md)."""
@@ -115,8 +118,14 @@ def resolve(
     device = _board(document, chosen)
     own = chosen.get("parameters", {}) | {"transport": chosen.get("transport")}
     is_changed = any(str(own.get(name)) != value for name, value in given.items())
-    unchanged = "" if is_changed else chosen.get("id", "")
-    return replace(_made(benchmark, answer, _memory(device)), board=device["id"], bitstream=unchanged)
+    unchanged = {} if is_changed else chosen
+    return replace(
+        _made(benchmark, answer, _memory(device)),
+        board=device["id"],
+        bitstream=unchanged.get("id", ""),
+        clock_hz=unchanged.get("values", {}).get("kernel_hz", {}).get("value", 0),
+        tools=chosen.get("tools", ""),
+    )
 
 
 def touching(system: str | None, board: str | None, given: Mapping[str, str]) -> Design:

@@ -16,9 +16,27 @@ NOT_THERE = "load the vendor's tools into the environment, or see what would run
 
 
 @dataclass(frozen=True)
+class How:
+    """What a script is written for. None: what the board, the bitstream and the rules of the tool say.
+
+    `target`: of the tool's. `platform`: the board, as the tool names it. `version`: of the tool. `clock_mhz`:
+    the clock that is asked for. `relaxed`: whether sums may be rounded in another order.
+    """
+
+    target: str = "hw"
+    platform: str | None = None
+    version: str | None = None
+    clock_mhz: float | None = None
+    relaxed: bool | None = None
+
+
+USUAL = How()
+
+
+@dataclass(frozen=True)
 class Steps:
     """`notes`: what is made, in words. `files` are needed by the commands, `bitstream` is what they make, and
-    `sidecar` the text of the file beside it. `remedy`: where the tool is not there."""
+    `sidecar` the text of the file beside it, "" for none. `remedy`: where the tool is not there."""
 
     tool: str
     notes: Sequence[str]
@@ -41,7 +59,9 @@ def script(steps: Steps) -> str:
     for file, text in steps.files.items():
         lines += _written(file, text)
     lines += [shlex.join(command) for command in steps.commands]
-    return "\n".join([*lines, *_written(steps.sidecar_file, steps.sidecar)]) + "\n"
+    if steps.sidecar:
+        lines += _written(steps.sidecar_file, steps.sidecar)
+    return "\n".join(lines) + "\n"
 
 
 def _written(file: Path, text: str) -> list[str]:
@@ -66,4 +86,5 @@ def carry_out(steps: Steps) -> None:
             raise FabricmarkError(cause, "see what it printed above", ENVIRONMENT)
     if not steps.bitstream.is_file():
         raise FabricmarkError(f"{steps.tool} made no {steps.bitstream}", "see what it printed", ENVIRONMENT)
-    paths.write_atomically(steps.sidecar_file, steps.sidecar)
+    if steps.sidecar:
+        paths.write_atomically(steps.sidecar_file, steps.sidecar)
