@@ -18,6 +18,7 @@ from fabricmark import __version__
 from fabricmark.base import choices, micro, paths, runtimes, terminal, xrt
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
+from fabricmark.build import bitstreams as bitstreams_command
 from fabricmark.build import emulate as emulation
 from fabricmark.build.command import build
 from fabricmark.codec import command as codec_command
@@ -563,6 +564,7 @@ app.command("maps")(grids_command.maps)
 app.command("compress")(codec_command.compress)
 app.command("decompress")(codec_command.decompress)
 app.command("build")(build)
+app.add_typer(bitstreams_command.app, name="bitstreams")
 app.command("inspect")(inspect)
 app.command("validate")(validate)
 app.command("predict")(predict)

@@ -77,12 +77,13 @@ class Design:
         """What the programs read beside the bitstream (docs/platforms.md)."""
         known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}
         known |= {"bitstream": self.bitstream}
-        lines = [f"{name} = {_toml(value)}" for name, value in known.items() if value] + ["[parameters]"]
-        lines += [f"{name} = {_toml(value)}" for name, value in self.parameters.items()]
+        lines = [f"{name} = {toml_value(value)}" for name, value in known.items() if value] + ["[parameters]"]
+        lines += [f"{name} = {toml_value(value)}" for name, value in self.parameters.items()]
         return "\n".join(lines) + "\n"
 
 
-def _toml(value: object) -> str:
+def toml_value(value: object) -> str:
+    """A parameter as TOML has it."""
     return f'"{value}"' if isinstance(value, str) else kernels.text(value)
 
 
