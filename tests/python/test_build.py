@@ -292,7 +292,10 @@ def test_a_tool_that_fails_leaves_no_sidecar(tools, one_error_line, variables, s
         (["gemm", "--tool", "v++"], "rule platform-missing: multiply: v++ stops without a platform"),
         (["gemm", "--system", "u55c", "--tool-version", "2020.2"], "v++ 2020.2 has no platform of u55c; use"),
         (["gemm", "--system", "u55c", "--tool-version", "20.4"], "no rules for v++ 20.4; use one of 2020.2"),
-        (["ptrans", "--system", "520n_mx", "--variant", "channels"], "no package of 520n_mx with I/O channels"),
+        (
+            ["ptrans", "--system", "520n_mx", "--variant", "channels"],
+            "no package of 520n_mx with I/O channels",
+        ),
         (["gemm", "--system", "u55c", "--target", "emulator"], "v++ makes nothing for emulator; use another"),
         (["gemm", "--tool", "aoc", "--target", "hw_emu"], "aoc makes nothing for hw_emu; use --tool v++"),
         (["gemm", "--system", "u55c", "--target", "fpga"], "there is no target fpga; use --target hw or"),

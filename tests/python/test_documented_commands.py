@@ -13,6 +13,7 @@ import grid_samples
 import log_samples
 import meshes
 import pytest
+import report_samples
 import samples
 import site_samples
 import test_outside_transports as outside
@@ -139,6 +140,8 @@ def clone(tmp_path_factory):
     for name in ("heat.toml", "prices.toml"):
         (folder / name).write_text(re.search(rf"`{name}`:\n\n```toml\n(.*?)```", explore, re.DOTALL)[1])
     outside.written(folder)
+    (folder / "acl_quartus_report.txt").write_text(report_samples.QUARTUS)
+    (folder / "gemm.aocx.toml").write_text('benchmark = "gemm"\n[parameters]\n')
     places = [folder / ".venv/bin", folder / "build/release/bin", folder / "tools-of-the-reader"]
     environment = {
         **os.environ,

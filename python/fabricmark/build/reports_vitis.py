@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 
 from fabricmark.build.tool_reports import Loop, Parser, Report, count, document
 
-HLS = re.compile(r"== (?:Vitis|Vivado) HLS Report for '([^']+)'")
+HLS = re.compile(r"== (Vitis|Vivado) HLS Report for '([^']+)'")
 MHZ = 1e6
 # As the tools name what a chip has, by the names of sidecars. A block of 36 Kib is two of 18.
 IN_HLS = {"LUT": "logic", "FF": "registers", "BRAM_18K": "bram_18k", "URAM": "uram", "DSP": "dsps",
@@ -29,7 +29,7 @@ OF_KERNELS = "DATA"  # the clock that a kernel with one clock runs at
 def csynth(text: str, name: str) -> Report:
     """`*_csynth.rpt`: what HLS expects of a function and its loops."""
     header = HLS.search(text)
-    kernel = header[1] if header else name
+    kernel = header[2] if header else name
     version = re.search(r"\* Version:\s+(\d{4}\.\d+\S*)", text)
     timing = re.search(r"\|\s*ap_clk\s*\|\s*[\d.]+ ?ns\s*\|\s*([\d.]+) ?ns", text)
     if timing is None:
@@ -42,7 +42,7 @@ def csynth(text: str, name: str) -> Report:
     counts = {one: count(cell) if cell != "-" else 0 for one, cell in zip(names, total, strict=True) if one}
     return Report(
         "csynth",
-        tools=f"Vitis HLS {version[1]}" if version else "",
+        tools=f"{header[1]} HLS {version[1]}" if header and version else "",
         estimated_hz={kernel: 1e9 / float(timing[1])} if float(timing[1]) > 0 else {},
         estimated={kernel: counts},
         loops=tuple(_loops(text.partition("== Utilization Estimates")[0], kernel)),
@@ -61,7 +61,7 @@ def _loops(text: str, kernel: str) -> Iterator[Loop]:
         # name, latency twice, latency of an iteration, interval reached and wanted, trips, whether pipelined
         if len(row) == 8 and re.match(r"[-+]+ ?\S", row[0]) and row[7] in ("yes", "no", "rewind", "enable"):
             reached, wanted = (count(cell) if cell.isdigit() else None for cell in row[4:6])
-            yield Loop(kernel, row[0].lstrip("-+ "), reached, wanted)
+            yield Loop(kernel, row[0].lstrip("-+ ").replace(" ", ""), reached, wanted)
 
 
 def csynth_xml(text: str, name: str) -> Report:
@@ -80,7 +80,7 @@ def csynth_xml(text: str, name: str) -> Report:
     counts = {IN_HLS[one.tag]: count(one.text or "") for one in area if one.tag in IN_HLS}
     loops = root.find("PerformanceEstimates/SummaryOfLoopLatency")
     found = tuple(_xml_loops(loops, kernel)) if loops is not None else ()
-    tools = f"Vitis HLS {version}" if (version := root.findtext("ReportVersion/Version")) else ""
+    tools = f"HLS {version}" if (version := root.findtext("ReportVersion/Version")) else ""
     hertz = {kernel: 1e9 / float(period)} if float(period) > 0 else {}
     return Report("csynth", tools=tools, estimated_hz=hertz, estimated={kernel: counts}, loops=found)
 
