@@ -100,7 +100,7 @@ def test_the_command_lines_for_xilinx(tmp_path):
     made = vitis.steps(found, "xilinx_u280", tmp_path, ["-v"])
     given = [f"-D{name}={value}" for name, value in found.definitions.items() if name != "REPLICATIONS"]
     assert {"-DBLOCK_SIZE=256", "-DGEMM_SIZE=8", "-DUNROLL=16", "-DDATA_TYPE=float"} <= set(given)
-    common = ["-t", "hw", "--platform", "xilinx_u280", "--kernel_frequency", "266", "-v"]
+    common = ["-t", "hw", "--platform", "xilinx_u280", "--kernel_frequency", "236", "-v"]
     source = str(KERNELS / "gemm" / "base.cl")
     assert made.commands == [
         ["v++", "-c", *common, "-k", "multiply", "--config", f"{tmp_path}/gemm.compile.cfg",

@@ -130,9 +130,9 @@ def test_the_steps_are_a_script(run, tmp_path):
 @pytest.mark.parametrize(
     ("words", "fault"),
     [
-        (("--target", "sw_emu", "--tool", "v++"), "v++ makes nothing for sw_emu"),
+        (("--target", "sw_emu", "--tool", "aoc"), "aoc makes nothing for sw_emu"),
         (("--target", "hw", "--tool", "fabricmark"), "fabricmark makes nothing for hw"),
-        (("--target", "hw_emu"), "there is no target hw_emu"),
+        (("--target", "hw_sim"), "there is no target hw_sim"),
         (("--target", "sw_emu"), "nothing says which memories the card has"),
         (("--target", "sw_emu", "--system", "520n_mx"), "nothing says which memories the card has"),
     ],
