@@ -34,7 +34,7 @@ def steps(
     command = [TOOL, *STAGES.get(how.target, []), *paths.include_options(design.source), *definitions(design)]
     platform = platform or how.platform
     if platform is None and board is not None:
-        platform = board.platform(version, design.uses_channels).name
+        platform = board.platform(version, has_channels=design.uses_channels).name
     if platform is not None and how.target != EMULATOR:
         command.append(f"-board={platform}")
     has_banks = any(any(one.buffers.values()) for one in design.kernels)  # of arguments

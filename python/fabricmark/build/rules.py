@@ -115,7 +115,7 @@ class Board:
     banks: Mapping[str, int] = field(default_factory=dict)
     slr_of: Mapping[str, int | Sequence[int]] = field(default_factory=dict)
 
-    def platform(self, version: str, has_channels: bool = False) -> Platform:
+    def platform(self, version: str, *, has_channels: bool = False) -> Platform:
         """The usual one for a version of the tool. Raises FabricmarkError (2) where there is none."""
         able = [one for one in self.platforms if one.io_channels or not has_channels]
         for one in able:

@@ -64,7 +64,7 @@ def steps(
         commands = [[*command[:2], "--save-temps", *command[2:]] for command in commands]
         return Steps(TOOL, notes, files, commands, Path(objects[-1]), "")
     bitstream = folder / f"{design.benchmark}.xclbin"
-    files[config] = connectivity(design, has_ports, board)
+    files[config] = connectivity(design, board, has_ports=has_ports)
     commands.append([TOOL, "-l", *common, "--config", str(config), *objects, "-o", str(bitstream)])
     if how.target in EMULATIONS and platform is not None:
         commands.append([CONFIGURES, "--platform", platform, "--od", str(folder)])
@@ -102,7 +102,7 @@ def own_ports(design: Design, version: str) -> bool:
     return most is None or max(of_banks.values(), default=0) <= most
 
 
-def connectivity(design: Design, has_ports: bool = True, board: Board | None = None) -> str:
+def connectivity(design: Design, board: Board | None = None, *, has_ports: bool = True) -> str:
     """The linker's configuration: copies of each kernel, and the memory of each one's arguments."""
     lines = ["[connectivity]", *(f"nk={one.name}:{one.copies}" for one in design.kernels)]
     for kernel in design.kernels:
