@@ -195,8 +195,8 @@ MISTAKES = [
     ("slr=stream_2:SLR1", "slr=stream_2:1", "slr-form"),
     ("slr=stream_2:SLR1", "slr=stream_1:SLR1", "slr-twice"),
     ("slr=stream_2:SLR1", "stream_connect=stream_1.out:stream_3.in", "unit-unknown"),
-    ("slr=stream_2:SLR1", "stream_connect=stream_1.out", "stream-form"),
-    ("slr=stream_2:SLR1", "sc=stream_1.a:stream_2.b\nsc=stream_1.a:stream_2.c", "stream-twice"),
+    ("slr=stream_2:SLR1", "stream_connect=stream_1.out", "connection-form"),
+    ("slr=stream_2:SLR1", "sc=stream_1.a:stream_2.b\nsc=stream_1.a:stream_2.c", "connection-twice"),
 ]
 
 

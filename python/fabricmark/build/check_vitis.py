@@ -268,7 +268,7 @@ def _streams(script: Script, call: Call, units: Mapping[str, str]) -> Iterator[F
     for value in given:
         found = STREAM.fullmatch(value)
         if found is None:
-            yield script.finding("stream-form", value)
+            yield script.finding("connection-form", value)
             continue
         for unit in (found[1], found[3]):
             if unit not in units:
@@ -276,7 +276,7 @@ def _streams(script: Script, call: Call, units: Mapping[str, str]) -> Iterator[F
         ends.update([f"{found[1]}.{found[2]}", f"{found[3]}.{found[4]}"])
     for name, number in ends.items():
         if number > 1:
-            yield script.finding("stream-twice", name)
+            yield script.finding("connection-twice", name)
 
 
 def _reserved(script: Script) -> Iterator[Finding]:
