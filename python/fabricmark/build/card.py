@@ -121,8 +121,8 @@ def describe(design: Design, platform: str | None) -> dict[str, Any]:
 
 
 def links_of(design: Design) -> dict[str, dict[str, list[str]]]:
-    """By compute unit and argument the memories that it is linked to, as v++'s linker is told: all where the
-    host chooses."""
+    """By compute unit and argument the memories that it is linked to, as v++'s linker is told where each has
+    a port: all where the host chooses."""
     memory, found = design.memory, {}
     every = [f"{memory.kind.upper()}[{bank}]" for bank in range(memory.banks)]
     for kernel in design.kernels:

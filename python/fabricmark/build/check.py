@@ -14,11 +14,13 @@ from fabricmark.build.rules import Board, Option, Rules
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong, with the rule that it breaks. `is_note`: the tool goes on all the same."""
+    """What is wrong, with the rule that it breaks. `is_note`: the tool goes on all the same. `remedy`: what
+    to do, where the rule says it."""
 
     rule: str
     text: str
     is_note: bool = False
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -45,7 +47,7 @@ class Script:
         """The line of one: tool, version, rule, what is there and what holds, with the vendor's page."""
         one = self.rules.rules[rule]
         text = f"{self.rules.tool} {self.version}, rule {rule}: {detail}: {one.said} ({one.source})"
-        return Finding(rule, text, one.is_note)
+        return Finding(rule, text, one.is_note, one.remedy)
 
 
 @dataclass(frozen=True)
@@ -106,8 +108,8 @@ def refuse(findings: Sequence[Finding]) -> None:
     wrong = [one for one in findings if not one.is_note]
     if wrong:
         more = f" and {len(wrong) - 1} more" if len(wrong) > 1 else ""
-        remedy = "change the design or the options, or print the script as it is with --no-check"
-        raise FabricmarkError(f"{wrong[0].text}{more}", remedy)
+        remedy = wrong[0].remedy or "change the design or the options"
+        raise FabricmarkError(f"{wrong[0].text}{more}", f"{remedy}, or print it as it is with --no-check")
 
 
 def ending(file: str) -> str:

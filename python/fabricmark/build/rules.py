@@ -33,12 +33,14 @@ class Span:
 
 @dataclass(frozen=True)
 class Rule:
-    """`said`: what holds. `source`: the page that says so. `is_note`: the tool goes on where it does not."""
+    """`said`: what holds. `source`: the page that says so. `is_note`: the tool goes on where it does not.
+    `remedy`: what to do then, where the file says it."""
 
     name: str
     said: str
     source: str
     is_note: bool
+    remedy: str = ""
 
 
 @dataclass(frozen=True)
@@ -145,7 +147,7 @@ def load(tool: str) -> Rules:
     document = _read(FILES[tool])
     sources = document["sources"]
     found = {
-        name: Rule(name, one["said"], sources[one["source"]], one.get("mark") == NOTE)
+        name: Rule(name, one["said"], sources[one["source"]], one.get("mark") == NOTE, one.get("remedy", ""))
         for name, one in document["rules"].items()
     }
     options = {
