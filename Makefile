@@ -147,7 +147,7 @@ install: programs  ## programs, kernels, systems and the command, below PREFIX
 
 wheel: setup  ## all that predicts as a Python package with nothing to compile (build/wheel)
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fabricmark-describe
-	@.venv/bin/python tools/wheel.py
+	@.venv/bin/python packaging/wheel/fabricmark_wheel.py
 
 bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)

@@ -49,7 +49,7 @@ from fabricmark.measure import (
 from fabricmark.measure.scale import MODES, SCOPES
 from fabricmark.mesh import command as mesh_command
 from fabricmark.predict.command import CALIBRATE, predict
-from fabricmark.report import answer, chosen, outputs, run_tables
+from fabricmark.report import answer, chosen, examples, outputs, run_tables
 from fabricmark.simulate.command import simulate
 from fabricmark.sites import cluster_command, history_command
 from fabricmark.sites import command as sites_command
@@ -363,9 +363,12 @@ def scale_command(
 @app.command("report")
 def report_command(
     places: Annotated[
-        list[Path],
+        list[Path] | None,
         typer.Argument(metavar="FILES|FOLDERS", help="Result files, or logs of other benchmarks."),
-    ],
+    ] = None,
+    of_examples: Annotated[
+        bool, typer.Option("--examples", help="Of results that come with Fabricmark, to see what it says.")
+    ] = False,
     html: Annotated[Path | None, typer.Option(help="Also save a page of tables and plots.")] = None,
     png: Annotated[Path | None, typer.Option(help="Also save the plots, into this folder.")] = None,
     svg: Annotated[Path | None, typer.Option(help="Also save what the terminal shows as a picture.")] = None,
@@ -393,7 +396,13 @@ def report_command(
 ) -> None:
     """Show what result files say, beside models and physical limits: an answer first, tables on request."""
     wanted = chosen.Wanted(full, benchmark, text, order)
-    found = outputs.main(places, html, png, svg, csv, markdown, reference, wanted)
+    with contextlib.ExitStack() as stack:
+        given = list(places or [])
+        if of_examples == bool(given):
+            cause = "no results are named" if not given else "--examples is no addition to other results"
+            raise FabricmarkError(cause, "name files or folders, such as results, or --examples alone")
+        given = given or [stack.enter_context(examples.at_their_machine())]
+        found = outputs.main(given, html, png, svg, csv, markdown, reference, wanted)
     for error in found.errors:
         fail(error)
     failed = max((failure.exit_code for failure in found.failures), default=0)

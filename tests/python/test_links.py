@@ -13,6 +13,7 @@ NAMES = (
     "README.md",
     "CONTRIBUTING.md",
     "CHANGELOG.md",
+    "data/examples/README.md",
     "data/published/README.md",
     "data/validation/README.md",
 )

@@ -18,14 +18,14 @@ OF_THE_DISK = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 SECONDS_FOR_A_READER = 10
 MOST_LINKS = 40
 PACKAGE = Path(__file__).resolve().parents[1]
-OF_WHEEL = PACKAGE / "share" / "fabricmark"  # only where tools/wheel.py has made the package
+OF_WHEEL = PACKAGE / "share" / "fabricmark"  # only where packaging/wheel has made the package
 
 
 def root() -> Path:
     """What holds kernels/, systems/ and data/: FABRICMARK_ROOT, else two folders above the package, else
     share/fabricmark within it.
 
-    That is a clone, PREFIX/share/fabricmark, or what a wheel has brought (tools/wheel.py).
+    That is a clone, PREFIX/share/fabricmark, or what a wheel has brought (packaging/wheel).
 
     Raises FabricmarkError (3) when that folder holds no kernels.
     """
@@ -47,6 +47,16 @@ def _root(given: str | None) -> Path:
 def is_clone() -> bool:
     """Whether `root` is a clone, with build folders of its own, and not an installation."""
     return (root() / "src").is_dir()
+
+
+def is_wheel() -> bool:
+    """Whether `root` came with pip: without programs that measure."""
+    return root() == OF_WHEEL
+
+
+def examples() -> Path:
+    """Folder of results that come with Fabricmark, and of what is known of the machine that they are of."""
+    return root() / "data" / "examples"
 
 
 def kernels() -> Path:
@@ -77,8 +87,8 @@ def describe() -> Path:
 
 
 def describe_variables() -> dict[str, str]:
-    """Of its environment: where its libraries lie, which a wheel brings (tools/wheel.py)."""
-    if root() != OF_WHEEL:
+    """Of its environment: where its libraries lie, which a wheel brings (packaging/wheel)."""
+    if not is_wheel():
         return {}
     own, others = PACKAGE / "lib", os.environ.get("LD_LIBRARY_PATH")
     return {"LD_LIBRARY_PATH": f"{own}:{others}" if others else str(own)}
@@ -115,16 +125,24 @@ def record_library() -> Path:
 
 
 def _built(name: str, place: str = "bin", kind: str = "program") -> Path:
-    if is_clone():
-        folder = _build() / place
-        remedy = "run `make build`"
-    else:
-        folder = root().parents[1] / place
-        remedy = "install again with `make install PREFIX=...`, as a wheel only predicts"
-    path = folder / name
+    path = (_build() if is_clone() else root().parents[1]) / place / name
     if not os.access(path, os.R_OK if kind == "library" else os.X_OK) or not path.is_file():
-        raise FabricmarkError(f"the {kind} {path} is not built", remedy, ENVIRONMENT)
+        cause = (
+            f"the {kind} {name} did not come with pip" if is_wheel() else f"the {kind} {path} is not built"
+        )
+        raise missing(cause)
     return path
+
+
+def missing(cause: str) -> FabricmarkError:
+    """The error (3) for what only a build makes, with what to do in a clone, an installation, a wheel."""
+    if is_clone():
+        remedy = "run `make build`"
+    elif is_wheel():
+        remedy = "in a clone of the repository run `make install PREFIX=...`, as a wheel only predicts"
+    else:
+        remedy = "install again with `make install PREFIX=...`"
+    return FabricmarkError(cause, remedy, ENVIRONMENT)
 
 
 def micro() -> Path:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
 
-from fabricmark.base import kernels, micro, runtimes
+from fabricmark.base import kernels, micro, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.micro import Micro
 from fabricmark.measure import launch, running
@@ -22,10 +22,12 @@ def wanted(name: str) -> list[Micro]:
         return []
     if name != micro.GROUP:
         one = micro.named(name)
+        if one is None and name.startswith(micro.PREFIX) and not micro.found():
+            raise paths.missing("no micro-benchmark is built")
         return [one] if one is not None else []
     found = micro.short_set()
     if not found:
-        raise FabricmarkError("no micro-benchmark is built", "run `make build`", ENVIRONMENT)
+        raise paths.missing("no micro-benchmark is built")
     return found
 
 

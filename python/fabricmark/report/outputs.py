@@ -13,6 +13,7 @@ from fabricmark.report import (
     answer,
     answer_view,
     chosen,
+    examples,
     fields,
     groups,
     inputs,
@@ -61,7 +62,7 @@ def main(
     if wanted.order != chosen.DEFAULT_ORDER:
         found.results = [run for group in answer.groups_in_order(grouped, wanted.order) for run in group.runs]
     out = terminal.console()
-    more = _more("report", *places)
+    more = _more("report", *examples.words(places))
     if wanted.has_tables and found.results:
         run_tables.show(found.results)
     elif said is not None:
