@@ -49,7 +49,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench docs format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -151,6 +151,10 @@ wheel: setup  ## all that predicts as a Python package with nothing to compile (
 
 bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)
+
+# Any warning is an error; mkdocs-material's own notice on its successor is none.
+docs: setup-also-docs  ## the pages of docs/ as a site with search, for a browser without a network (build/site/index.html)
+	@NO_MKDOCS_2_WARNING=1 .venv/bin/mkdocs build --strict --quiet; echo "docs: build/site/index.html"
 
 format: setup-also-dev  ## rewrite C++, OpenCL and Python sources in the project's format
 	@$(CXX_FILES) | $(IN_VENV) xargs -0 -r clang-format -i

@@ -22,7 +22,7 @@ from fabricmark.base import paths
 from fabricmark.inspect import llvm
 from fabricmark.systems import calibration
 
-PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/*.md"))]
+PAGES = [REPOSITORY / "README.md", REPOSITORY / "CONTRIBUTING.md", *sorted(REPOSITORY.glob("docs/**/*.md"))]
 PROGRAM = r"(?:[\w.]+/)*(?:fabricmark|fm_\w+)"
 FIRST = re.compile(rf"(?:{PROGRAM}|make|mpirun|cp)(?: .*|$)")
 INLINE = re.compile(rf"`((?:(?:mpirun|srun)\b[^`\n]* )?{PROGRAM} [^`]+|make [^`]+)`")
