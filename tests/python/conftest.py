@@ -51,7 +51,7 @@ os.environ["FABRICMARK_SYSTEMS"] = str(HERE / "no-systems-of-the-user")  # for w
 # tests run on the same ones.
 os.environ.setdefault("OMPI_MCA_mpi_yield_when_idle", "1")
 REPOSITORY = HERE.parents[1]
-sys.path.append(str(REPOSITORY / "tools"))  # last: setup.py and wheel.py have names of others'
+sys.path.append(str(REPOSITORY / "tools"))  # last: setup.py has a name of others'
 REAL_PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_stream"
 DESCRIBE = REAL_PROGRAM.with_name("fabricmark-describe")
 MESH_TOOL = REAL_PROGRAM.with_name("fabricmark-mesh")
