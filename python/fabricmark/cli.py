@@ -222,6 +222,12 @@ def run_command(
         str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL (default) or natively.")
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = campaign_run.OUTPUT,
+    both: Annotated[
+        bool,
+        typer.Option(
+            "--both", help="On CPUs the design for FPGAs and the optimized kernel, where both are quick."
+        ),
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
 ) -> None:
@@ -229,12 +235,12 @@ def run_command(
     if campaign_run.is_campaign(name):
         given = (
             extra or None, runtime, ranks, mpi, launcher, platform, device,
-            system, board, bitstream_id, transport, emulate or None, backend,
+            system, board, bitstream_id, transport, emulate or None, backend, both or None,
         )  # fmt: skip
         raise typer.Exit(_run_campaign(name, given, output, again, full))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    _check_emulation(emulate, backend, (runtime, platform, device))
+    _check_emulation(emulate, backend, (runtime, platform, device, both or None))
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
     launch.check_ranks(ranks, mpi, launcher)
@@ -247,7 +253,9 @@ def run_command(
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
-    todo = [replace(job, launcher=launcher) for job in _jobs(programs, names, places, ranks, mpi, output)]
+    found = _jobs(programs, names, places, ranks, mpi, output)
+    found = running.with_optimized(found) if both and not programs else found
+    todo = [replace(job, launcher=launcher) for job in found]
     raise typer.Exit(_run_and_show(todo, output, system, full))
 
 
@@ -283,7 +291,7 @@ def _check_emulation(emulate: bool, backend: str | None, devices: Sequence[str |
         remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
         raise FabricmarkError(f"--backend {backend}", remedy)
     if emulate and any(one is not None for one in devices):
-        remedy = "leave out --runtime, --platform and --device"
+        remedy = "leave out --runtime, --platform, --device and --both"
         raise FabricmarkError("--emulate chooses the device", remedy)
 
 
@@ -399,7 +407,7 @@ def report_command(
     with contextlib.ExitStack() as stack:
         given = list(places or [])
         if of_examples == bool(given):
-            cause = "no results are named" if not given else "--examples is no addition to other results"
+            cause = "Missing argument FILES|FOLDERS" if not given else "--examples is no addition to other results"
             raise FabricmarkError(cause, "name files or folders, such as results, or --examples alone")
         given = given or [stack.enter_context(examples.at_their_machine())]
         found = outputs.main(given, html, png, svg, csv, markdown, reference, wanted)

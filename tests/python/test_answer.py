@@ -383,3 +383,27 @@ def test_how_the_command_was_called_is_how_it_is_printed(place, monkeypatch, tmp
     called.chmod(0o755)
     monkeypatch.setenv("PATH", str(called.parent))
     assert answer_view.command(["systems", "new"], 80) == ["   fabricmark systems new"]
+
+
+def test_both_kernels_stand_side_by_side_where_both_were_run(calibrated):
+    """Best of each, in one sentence; neither what kernels have no part in, nor one's own or a wrong one."""
+    calibrated.write("fast.json", samples.gemm())
+    calibrated.write("link.json", samples.host_transfer())
+    assert "optimized kernel" not in shown(calibrated)[0].stdout
+    slower = samples.gemm(variant="base")
+    axes = {"operation": "gemm"}
+    half = samples.metric("performance", axes, "GFLOP/s", [[0.22, 0.24, 0.23]], "higher", 2 * 2048**3)
+    slower["measurements"] = [half]
+    calibrated.write("base.json", slower)
+    own = samples.gemm(variant="base")
+    own["run"]["class"] = "optimized"
+    calibrated.write("own.json", own)
+    done, lines = shown(calibrated)
+    said = f"{answer.KERNELS}: gemm 78.1 / 156 GFLOP/s"
+    assert said in " ".join(lines) and len(lines) <= answer_view.MOST_LINES
+    assert all(len(line) <= 80 for line in lines), done.stdout
+    shown(calibrated, "--html", "page.html")
+    assert said in (calibrated.folder / "page.html").read_text()
+    slower["verdicts"][0]["status"] = "failed"
+    calibrated.write("base.json", slower)
+    assert "optimized kernel" not in shown(calibrated)[0].stdout

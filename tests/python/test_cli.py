@@ -13,7 +13,7 @@ import time
 import pytest
 import samples
 from conftest import REPOSITORY
-from fabricmark.base import unreaped
+from fabricmark.base import kernels, unreaped
 
 GPU = {**samples.DEVICE, "name": "Sample (R) GPU", "class": "gpu", "platform_index": 1, "device_index": 3}
 OPEN_MPI = """
@@ -61,6 +61,32 @@ def test_every_device(place):
         ["--platform", "1", "--device", "3"],
     ]
     assert any("1.3-sample-r-gpu" in file.name for file in place.results.iterdir())
+
+
+FAST = '[variants.throughput]\nfile = "base.cl"\nentry_points = ["stream"]\nstyle = "nd-range"\n[parameters.v'
+
+
+@pytest.mark.parametrize("usual_on, given, variants", [
+    ("", [], [None, "throughput", None]),  # on the CPU both, on the GPU what it takes by itself
+    ('usual_on = ["cpu"]\n', [], [None, None]),  # here the FPGA design would take long
+    ("", ["--", "--variant", "base"], ["base", "base"]),
+])  # fmt: skip
+def test_both_kernels_of_a_cpu(place, usual_on, given, variants):
+    text = place.kernel_toml.read_text()
+    fast = FAST.replace("[parameters", f"{usual_on}[parameters")
+    place.kernel_toml.write_text(text.replace("[parameters.v", fast, 1))
+    devices = json.dumps([samples.DEVICE, GPU])
+    done = place.run("run", "all", "--both", *given, FAKE_DEVICES=devices)
+    assert done.returncode == 0, done.stderr
+    found = [kernels.options(entry["words"]).get("--variant") for entry in place.started()]
+    assert found == variants
+    assert ("stream on sample-cpu, throughput kernel, 1 rank" in done.stderr) == ("throughput" in variants)
+
+
+def test_both_kernels_are_no_word_for_campaigns(place, one_error_line):
+    (place.folder / "a.toml").write_text("")
+    done = place.run("run", place.folder / "a.toml", "--both")
+    assert "a campaign has its options in its file" in one_error_line(done, 2)
 
 
 @pytest.mark.parametrize("words", [["--device", "gpu"], ["--", "--device=gpu"]])

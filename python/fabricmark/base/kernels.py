@@ -23,6 +23,8 @@ DEVICE_KEYS = (
     "name", "driver", "class", "platform", "platform_index", "device_index", "compute_units", "emulated",
 )  # fmt: skip
 NONE_FOUND = "no OpenCL device was found"
+# Kinds of kernels: the design for FPGAs, and the one that is written for speed on CPUs and GPUs.
+FPGA_DESIGN, OPTIMIZED = "base", "throughput"
 Stamp = tuple[str, int, int]
 _answers: dict[str, Mapping] = {}
 _why_none: dict[str, tuple[str, str]] = {}  # cause and remedy by runtime, as the program said them

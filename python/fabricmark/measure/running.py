@@ -3,13 +3,14 @@
 import json
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
 
+from fabricmark import models
 from fabricmark.base import ended, kernels, micro, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known, printable
 from fabricmark.base.progress import Steps
@@ -183,6 +184,24 @@ def jobs(
             yield Job(name, runtime_name, device, ranks, mpi, output, tuple(extra))
 
 
+def with_optimized(todo: Iterable[Job]) -> Iterator[Job]:
+    """The jobs, and after each on a CPU that takes the design for FPGAs the same with the optimized kernel.
+
+    Where a CPU takes the optimized one by itself, the other one takes long there and is left out.
+    """
+    for job in todo:
+        yield job
+        device = job.device
+        if device is None or device["class"] != "cpu" or device["emulated"] or "--variant" in job.extra:
+            continue
+        variants = kernels.kernel(job.benchmark).variants
+        if kernels.OPTIMIZED in variants and not models.traits(job.benchmark).is_host_code:
+            wanted = kernels.of_words(job.benchmark, "cpu", job.extra, device["compute_units"])
+            (usual,) = kernels.ask([wanted])
+            if usual["variant"] == kernels.FPGA_DESIGN:
+                yield replace(job, extra=(*job.extra, "--variant", kernels.OPTIMIZED))
+
+
 def calibrate_if_new(job: Job) -> None:
     """Measure a device's limits before its first run; a run does not fail because that failed."""
     device = job.device
@@ -259,4 +278,6 @@ def _label(job: Job) -> str:
     """`hpl on sample-cpu, 2 ranks`."""
     ranks = job.mpi if job.mpi is not None else job.ranks
     device = f" on {job.device['name']}" if job.device is not None else ""
+    chosen = kernels.options(job.extra).get("--variant")
+    device += f", {chosen} kernel" if chosen else ""
     return f"{job.benchmark}{device}, {ranks} rank{'' if ranks == 1 else 's'}"

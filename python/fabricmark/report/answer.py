@@ -28,6 +28,7 @@ HOST = "none"  # platform of runs without a device
 MOST_NAMED = 3  # benchmarks whose models are off
 NOISY = 0.25  # so is a median that is further from the best than this
 FEWEST_SAMPLES = 3  # that a median says anything of
+KERNELS = "FPGA design / optimized kernel, the one to compare with a library"
 INCOMPLETE, NOT_CHECKED = "incomplete", "not checked"
 
 
@@ -175,6 +176,20 @@ class Answer:
         devices = list(dict.fromkeys(share.headline.device for share in self.drawn))
         return {name: str(place) for place, name in enumerate(devices, 1)} if len(devices) > 1 else {}
 
+    @cached_property
+    def kernels(self) -> str:
+        """Both kernels of each benchmark that was run with both, and which of them has its like in libraries:
+        `gemm 72 / 201 GFLOP/s`; empty where there is none."""
+        by_unit: dict[tuple[str, str], list[str]] = {}
+        for share in self.shares:
+            if share.headline.by_kernel is not None and share.metric.row.kind == "measured":
+                base, fast = (_short(metric.row.best) for metric in share.headline.by_kernel)
+                place = f" on {share.headline.device}" if len(self.devices) > 1 else ""
+                named = f"{share.headline.benchmark} {base} / {fast}"
+                by_unit.setdefault((share.metric.row.unit, place), []).append(named)
+        told = [f"{', '.join(named)} {unit}{place}" for (unit, place), named in by_unit.items()]
+        return f"{KERNELS}: {'; '.join(told)}" if told else ""
+
     @property
     def models(self) -> str:
         """At how many rows the models are too far off, and which are; empty where nothing is modelled."""
@@ -187,6 +202,11 @@ class Answer:
         left = len(named) - MOST_NAMED
         more = f" and {left} more" if left > 0 else ""
         return f"far from the model: {self.off_rows} of {rows}, at most {', '.join(named[:MOST_NAMED])}{more}"
+
+
+def _short(value: float) -> str:
+    """To three digits: `201`."""
+    return number(float(f"{value:.3g}"))
 
 
 def spread(metric: Metric) -> float | None:

@@ -50,7 +50,7 @@ def _shares(found: Answer) -> str:
         by_name = grouped((_link(share), text(share.value)) for share in members)
         named = ", ".join(f"{link} {' and '.join(values)}" for link, values in by_name.items())
         shown += f"<p>{text(said)}, no limit ({text(why)}): {named}</p>"
-    return shown
+    return shown + (f"<p>{text(found.kernels)}</p>" if found.kernels else "")
 
 
 def _link(share: Share) -> str:

@@ -21,6 +21,7 @@ MOST_OF_ONE, CUT = 2, " ..."  # lines of what is worth a look
 NARROWEST_BAR, WIDEST_BAR = 6, 40
 BLOCKS = ("█", "░")
 LETTERS = ("#", ".")  # where the terminal has no blocks
+JOINED_SLASH = f"{terminal.JOINED}/{terminal.JOINED}"  # no line is broken between the two kernels
 HEADINGS = ("benchmark", "best", "share of the limit", "", "model error", "verdict")
 
 
@@ -29,7 +30,8 @@ def lines(found: Answer, out: Console, more: Sequence[str], *, room: int = MOST_
     style = "bold green" if found.counts.has_passed else "bold red"
     device = f" on {found.devices[0]}" if len(found.devices) == 1 else ""
     head = _wrapped([Text(printable(found.counts.verdict() + device), style=style)], out)
-    tail = [*_worries(found, out), *_wrapped([Text(printable(one)) for one in more], out)]
+    tail = _wrapped([Text(printable(found.kernels).replace(" / ", JOINED_SLASH))], out)
+    tail += [*_worries(found, out), *_wrapped([Text(printable(one)) for one in more], out)]
     left = room - 1 - len(head) - len(tail)
     return [*head, *_shares(found, out, max(left, FEWEST_ROWS)), *tail]
 

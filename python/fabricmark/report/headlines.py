@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
+from fabricmark.base import kernels
 from fabricmark.base.grouping import grouped
 from fabricmark.report import run_tables
 from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
@@ -14,7 +15,8 @@ from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
 class Headline:
     """The headline metric of a benchmark on a device: that of the best of its groups of runs.
 
-    `verdict`: the worst of all these groups. `group`: the best one, of `groups`.
+    `verdict`: the worst of all these groups. `group`: the best one, of `groups`. `by_kernel`: the best of
+    the suite's design for FPGAs and of its optimized kernel, where both were run and are valid.
     """
 
     benchmark: str
@@ -24,6 +26,7 @@ class Headline:
     groups: int
     metric: Metric
     verdict: str
+    by_kernel: tuple[Metric, Metric] | None = None
 
     @staticmethod
     def of_group(group: Group, metric: Metric) -> "Headline":
@@ -66,8 +69,31 @@ def make(groups: Sequence[Group]) -> list[Headline]:
         chosen = best([metric for _, metric in candidates])
         group = next(group for group, metric in candidates if metric is chosen)
         verdicts = Counter(run.verdict() for other, _ in found for run in other.runs)
-        made.append(Headline(benchmark, device, kind, group, len(found), chosen, worst_verdict(verdicts)))
+        worst = worst_verdict(verdicts)
+        made.append(Headline(benchmark, device, kind, group, len(found), chosen, worst, _by_kernel(found)))
     return made
+
+
+def _by_kernel(found: Sequence[tuple[Group, Metric]]) -> tuple[Metric, Metric] | None:
+    """The best with each kind of kernel; None where one of them is missing, or kernels have no part in it."""
+    if models.traits(found[0][0].benchmark).is_host_code:
+        return None
+    bests = []
+    for kernel in (kernels.FPGA_DESIGN, kernels.OPTIMIZED):
+        own = [metric for group, metric in found if group.verdict() == "valid" and _is_of(group, kernel)]
+        if not own:
+            return None
+        bests.append(best(own))
+    return bests[0], bests[1]
+
+
+def _is_of(group: Group, kernel: str) -> bool:
+    """Whether a group's runs are of a kernel of the suite of this kind."""
+    return all(
+        run.document["run"][key] == wanted
+        for run in group.runs
+        for key, wanted in (("class", "base"), ("variant", kernel))
+    )
 
 
 def run_text(entry: Headline) -> str:

@@ -24,7 +24,6 @@ OF_THE_RUN = (
     "--repetitions", "--warmup", "--min-time", "--max-time",
 )  # fmt: skip
 UNCHECKED = "--skip-validation"
-OPTIMIZED = "throughput"  # kind of kernel that is written for speed
 
 
 def invoked() -> list[str]:
@@ -146,8 +145,9 @@ def faster(result: Result, devices: int) -> tuple[str, Words]:
     except FabricmarkError:  # no benchmark of this suite, or nothing is built
         variants = {}
     if is_here(result) and run["class"] == "base" and not models.traits(result.benchmark).is_host_code:
-        if run["variant"] != OPTIMIZED and OPTIMIZED in variants:
-            return f"the {OPTIMIZED} kernel may do more", again(result, devices, "--variant", OPTIMIZED)
+        fast = kernels.OPTIMIZED
+        if run["variant"] != fast and fast in variants:
+            return f"the {fast} kernel may do more", again(result, devices, "--variant", fast)
         classes = variants.get(run["variant"], {}).get("tuned", {}).values()
         if any(result.device["class"] in by_class for by_class in classes):
             return "its parameters are not tuned", ("tune", "--kernels", result.benchmark)
