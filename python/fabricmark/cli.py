@@ -407,7 +407,7 @@ def report_command(
     with contextlib.ExitStack() as stack:
         given = list(places or [])
         if of_examples == bool(given):
-            cause = "Missing argument FILES|FOLDERS" if not given else "--examples is no addition to other results"
+            cause = "--examples with other results" if given else "Missing argument FILES|FOLDERS"
             raise FabricmarkError(cause, "name files or folders, such as results, or --examples alone")
         given = given or [stack.enter_context(examples.at_their_machine())]
         found = outputs.main(given, html, png, svg, csv, markdown, reference, wanted)

@@ -9,6 +9,9 @@ if (location.protocol === "file:") {
       frame.hidden = true;
       document.body.append(frame);
       this.inside = frame.contentWindow;
+      this.inside.document.open();  // or a browser that still loads the empty page forgets what follows
+      this.inside.document.write("<!doctype html><title>search</title>");
+      this.inside.document.close();
       this.waiting = [];
       // What the script itself posts goes to the page, what the page posts to the script.
       this.inside.postMessage = (data) => this.tell(this, data);
