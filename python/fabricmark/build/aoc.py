@@ -9,7 +9,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build.design import Design, Kernel
+from fabricmark.build.design import HLS, Design, Kernel
 from fabricmark.build.steps import Steps
 
 TOOL = "aoc"
@@ -20,6 +20,8 @@ def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[st
 
     Raises FabricmarkError (2) for a kernel that is to be linked to several kinds of memory.
     """
+    if design.language == HLS:
+        raise FabricmarkError("aoc takes no HLS C++", "leave out --language, or use --tool v++")
     if any(len(one.memories) > 1 for one in design.kernels):
         raise FabricmarkError("aoc links a kernel to one kind of memory", "name one, or use --tool v++")
     bitstream = folder / f"{design.benchmark}.aocx"

@@ -9,7 +9,7 @@ from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, card, vitis
 from fabricmark.build import steps as builds
-from fabricmark.build.design import MEMORIES, TOUCH, Design, resolve, touching
+from fabricmark.build.design import LANGUAGES, MEMORIES, OPENCL, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps, card.TOOL: card.steps}
@@ -17,6 +17,7 @@ TARGETS = {"hw": (aoc.TOOL, vitis.TOOL), card.TARGET: (card.TOOL,)}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
 OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
 OF_KINDS = {"host": aoc.TOOL}
+Language = Annotated[str, choices.one_of(list(LANGUAGES), "Of the kernel's source.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
 ]
@@ -37,6 +38,7 @@ def build(
         str | None, choices.one_of(list(TOOLS), "Whose compiler (default: that of the system's board).")
     ] = None,
     target: Annotated[str, choices.one_of(list(TARGETS), "For a board, or the emulated card.")] = "hw",
+    language: Language = OPENCL,
     platform: Annotated[str | None, typer.Option(help="The board, as the vendor's tool names it.")] = None,
     output: Annotated[Path, typer.Option(help="Folder for the bitstream.")] = Path("bitstreams"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
@@ -50,6 +52,7 @@ def build(
         raise FabricmarkError(f"{TOUCH} is a kernel of no benchmark", remedy)
     else:
         found = touching(system, board, words)
+    found = found.in_language(language)
     memory = found.memory
     if target not in TARGETS:
         raise FabricmarkError(f"there is no target {target}", f"use --target {' or '.join(TARGETS)}")

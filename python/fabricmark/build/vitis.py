@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build.design import REPLICATIONS, Design, Kernel
+from fabricmark.build.design import HLS, Design, Kernel
 from fabricmark.build.steps import Steps
 
 TOOL = "v++"
@@ -26,24 +26,21 @@ def steps(design: Design, platform: str | None, folder: Path, extra: Sequence[st
         cause = "channels of Intel's kernels are nothing that v++ takes"
         raise FabricmarkError(cause, "use --tool aoc or another --variant")
     common = ["-t", "hw", *(["--platform", platform] if platform is not None else []), *extra]
-    given = [
-        name if name.startswith("-") else f"-D{name}={value}"
-        for name, value in design.definitions.items()
-        if name != REPLICATIONS.upper()
-    ]
     ports = folder / f"{design.benchmark}.compile.cfg"
     config = folder / f"{design.benchmark}.link.cfg"
+    has_ports = design.language == HLS  # of itself, as pragmas
+    configured = [] if has_ports else ["--config", str(ports)]
     objects, commands = [], []
     for kernel in design.kernels:
         objects.append(str(folder / f"{kernel.name}.xo"))
         commands.append(
-            [TOOL, "-c", *common, "-k", kernel.name, "--config", str(ports),
-             *paths.include_options(design.source), *given, str(design.source), "-o", objects[-1]]
+            [TOOL, "-c", *common, "-k", kernel.name, *configured,
+             *paths.include_options(design.source), *design.macros(), str(design.source), "-o", objects[-1]]
         )  # fmt: skip
     bitstream = folder / f"{design.benchmark}.xclbin"
     commands.append([TOOL, "-l", *common, "--config", str(config), *objects, "-o", str(bitstream)])
     names = [name for one in design.kernels for name in compute_units(one)]
-    files = {ports: PORTS, config: connectivity(design)}
+    files = {config: connectivity(design)} if has_ports else {ports: PORTS, config: connectivity(design)}
     notes = [f"compute units: {', '.join(names)}"]
     return Steps(TOOL, notes, files, commands, bitstream, design.sidecar())
 
