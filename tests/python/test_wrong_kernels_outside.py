@@ -82,10 +82,10 @@ OUTSIDE = {
     "ptrans: tasks": ptrans("((__global uint*)tasks)[-1] = 1;", "tasks"),
     "ptrans: 50 tasks of blocks behind": ptrans("c[(size_t)count * BLOCK_ELEMENTS * 50] = 1;", ""),
     "random access: an item behind": Outside(
-        "random_access", "throughput", RANDOM, "table[1UL << log_part] ^= 1;", SHORT_RANDOM, "table"
+        "random_access", "throughput", RANDOM, "items[1UL << log_part] ^= 1;", SHORT_RANDOM, "items"
     ),
     "random access: an item before": Outside(
-        "random_access", "base", RANDOM_BASE, "table[-1] ^= seeds[0];", SHORT_RANDOM, "table"
+        "random_access", "base", RANDOM_BASE, "items[-1] ^= seeds[0];", SHORT_RANDOM, "items"
     ),
     "shallow water: of an element before": Outside(
         "shallow_water", "throughput", STAGE, f"{FIRST}after[-1] = 1;",
