@@ -73,11 +73,11 @@
 
 // Where base.cl is compiled as HLS C++, pragmas stand for the attributes of OpenCL C: FM_HLS(text) in a loop
 // or behind an array, and first in a kernel its ports. Each argument in a memory has an AXI master of its
-// own, FM_MEMORY(argument), as wide as a vector that it leads to where it is an aggregate; all else are
+// own, FM_PORT(argument), as wide as a vector that it leads to where it is an aggregate; all else are
 // registers.
 #if defined(FM_HLS_CPP)
 #define FM_HLS(text) FM_PRAGMA(HLS text)
-#define FM_MEMORY(argument)                                                \
+#define FM_PORT(argument)                                                  \
   FM_HLS(interface m_axi port = argument bundle = argument offset = slave) \
   FM_HLS(interface s_axilite port = argument)
 #define FM_SCALAR(argument) FM_HLS(interface s_axilite port = argument)
@@ -85,7 +85,7 @@
 #else
 #define FM_LOCAL __local
 #define FM_HLS(text)
-#define FM_MEMORY(argument)
+#define FM_PORT(argument)
 #define FM_SCALAR(argument)
 #define FM_CONTROL
 #endif

@@ -13,7 +13,7 @@
 // FM_HLS(pipeline II = 1), FM_HLS(unroll)| nothing       | #pragma HLS, first in the loop's body
 // FM_REGISTERS, FM_PARTITION(d), ...     | at the array  | nothing
 // FM_HLS(array_partition variable = ...) | nothing       | #pragma HLS, behind the declaration
-// FM_MEMORY(a), FM_SCALAR(a), FM_CONTROL | nothing       | the ports of a kernel, first in its body
+// FM_PORT(a), FM_SCALAR(a), FM_CONTROL   | nothing       | the ports of a kernel, first in its body
 //
 // Words are those of AMD's Vitis High-Level Synthesis User Guide (UG1399 2021.2): "HLS Pragmas", "Interfaces
 // for Vitis Kernel Flow", and for _Pragma in macros "Using Macros". `mode =` is left out, which 2020.2 does

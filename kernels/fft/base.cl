@@ -60,9 +60,9 @@ __kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, source) const fft_complex* restr
                                  FM_GLOBAL(fft, target) fft_complex* restrict target,
                                  FM_GLOBAL(fft, twiddles) const fft_four* restrict twiddles, const uint batch,
                                  const uint inverse) {
-  FM_MEMORY(source)
-  FM_MEMORY(target)
-  FM_MEMORY(twiddles)
+  FM_PORT(source)
+  FM_PORT(target)
+  FM_PORT(twiddles)
   FM_HLS(aggregate variable = source)
   FM_HLS(aggregate variable = target)
   FM_HLS(aggregate variable = twiddles)

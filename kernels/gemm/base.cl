@@ -25,10 +25,10 @@ __kernel void FM_REPLICATED(multiply)(FM_GLOBAL(multiply, a) const GEMM_INPUT* r
                                       FM_GLOBAL(multiply, result) GEMM_VALUE* restrict result,
                                       const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint block_rows,
                                       const uint blocks) {
-  FM_MEMORY(a)
-  FM_MEMORY(b)
-  FM_MEMORY(c)
-  FM_MEMORY(result)
+  FM_PORT(a)
+  FM_PORT(b)
+  FM_PORT(c)
+  FM_PORT(result)
   FM_SCALAR(alpha)
   FM_SCALAR(beta)
   FM_SCALAR(block_rows)

@@ -23,9 +23,9 @@ FM_SINGLE_WORK_ITEM
 __kernel void lu(FM_GLOBAL(lu, a) TILE_VALUE* restrict a, FM_GLOBAL(lu, lower) TILE_VALUE* restrict lower,
                  FM_GLOBAL(lu, upper) TILE_VALUE* restrict upper, const uint row, const uint column,
                  const uint columns) {
-  FM_MEMORY(a)
-  FM_MEMORY(lower)
-  FM_MEMORY(upper)
+  FM_PORT(a)
+  FM_PORT(lower)
+  FM_PORT(upper)
   FM_SCALAR(row)
   FM_SCALAR(column)
   FM_SCALAR(columns)
@@ -59,9 +59,9 @@ __kernel void left(FM_GLOBAL(left, a) TILE_VALUE* restrict a,
                    FM_GLOBAL(left, upper) const TILE_VALUE* restrict upper,
                    FM_GLOBAL(left, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                    const uint column, const uint columns, const uint blocks) {
-  FM_MEMORY(a)
-  FM_MEMORY(upper)
-  FM_MEMORY(panel)
+  FM_PORT(a)
+  FM_PORT(upper)
+  FM_PORT(panel)
   FM_SCALAR(panel_start)
   FM_SCALAR(row)
   FM_SCALAR(column)
@@ -87,9 +87,9 @@ __kernel void top(FM_GLOBAL(top, a) TILE_VALUE* restrict a,
                   FM_GLOBAL(top, lower) const TILE_VALUE* restrict lower,
                   FM_GLOBAL(top, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                   const uint column, const uint columns, const uint blocks) {
-  FM_MEMORY(a)
-  FM_MEMORY(lower)
-  FM_MEMORY(panel)
+  FM_PORT(a)
+  FM_PORT(lower)
+  FM_PORT(panel)
   FM_SCALAR(panel_start)
   FM_SCALAR(row)
   FM_SCALAR(column)
@@ -120,9 +120,9 @@ __kernel void FM_REPLICATED(inner)(FM_GLOBAL(inner, a) TILE_VALUE* restrict a,
                                    const uint column, const uint columns, const uint row_begin,
                                    const uint column_begin, const uint width, const uint first,
                                    const uint count) {
-  FM_MEMORY(a)
-  FM_MEMORY(left_panel)
-  FM_MEMORY(top_panel)
+  FM_PORT(a)
+  FM_PORT(left_panel)
+  FM_PORT(top_panel)
   FM_SCALAR(left_start)
   FM_SCALAR(top_start)
   FM_SCALAR(row)

@@ -15,10 +15,10 @@ __kernel void FM_REPLICATED(transpose)(FM_GLOBAL(transpose, a) const DATA_TYPE* 
                                        FM_GLOBAL(transpose, c) DATA_TYPE* restrict c,
                                        FM_GLOBAL(transpose, tasks) const uint* restrict tasks,
                                        const uint first, const uint count) {
-  FM_MEMORY(a)
-  FM_MEMORY(b)
-  FM_MEMORY(c)
-  FM_MEMORY(tasks)
+  FM_PORT(a)
+  FM_PORT(b)
+  FM_PORT(c)
+  FM_PORT(tasks)
   FM_SCALAR(first)
   FM_SCALAR(count)
   FM_CONTROL

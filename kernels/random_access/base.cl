@@ -63,8 +63,8 @@ __kernel void FM_REPLICATED(random_access)(FM_GLOBAL(random_access, items) ulong
                                            FM_GLOBAL(random_access, seeds) const ulong* restrict seeds,
                                            const ulong numbers_each, const uint log_part,
                                            const uint log_table, const ulong part) {
-  FM_MEMORY(items)
-  FM_MEMORY(seeds)
+  FM_PORT(items)
+  FM_PORT(seeds)
   FM_SCALAR(numbers_each)
   FM_SCALAR(log_part)
   FM_SCALAR(log_table)

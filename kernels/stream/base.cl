@@ -7,7 +7,7 @@
 // burst in one direction, which is what a DDR or HBM bank likes. UNROLL vectors a cycle go through registers,
 // so that a tool without vectors of a type makes one wide access of scalars (section 3.3.2). A buffer no
 // longer than that leaves one pipeline, which reads and writes at the same time (section 3.2.2).
-// `units` counts whole blocks: the host pads.
+// `pieces` counts whole blocks: the host pads.
 #include "common/dialect.h"
 
 #if FM_REPLICA == 0
@@ -48,20 +48,20 @@ FM_SINGLE_WORK_ITEM
 __kernel void FM_REPLICATED(stream)(FM_GLOBAL(stream, first) const stream_vector* restrict first,
                                     FM_GLOBAL(stream, second) const stream_vector* restrict second,
                                     FM_GLOBAL(stream, result) stream_vector* restrict result,
-                                    const float scalar, const uint units, const uint use_second) {
-  FM_MEMORY(first)
-  FM_MEMORY(second)
-  FM_MEMORY(result)
+                                    const float scalar, const uint pieces, const uint use_second) {
+  FM_PORT(first)
+  FM_PORT(second)
+  FM_PORT(result)
   AS_ONE_WORD(first)
   AS_ONE_WORD(second)
   AS_ONE_WORD(result)
   FM_SCALAR(scalar)
-  FM_SCALAR(units)
+  FM_SCALAR(pieces)
   FM_SCALAR(use_second)
   FM_CONTROL
   const DATA_TYPE factor = (DATA_TYPE)scalar;
   EACH_BLOCK
-  for (uint block = 0; block < units; ++block) {
+  for (uint block = 0; block < pieces; ++block) {
     IN_BLOCK
     stream_vector buffer[BUFFER_SIZE] BUFFER_LAYOUT;
     LAY_BUFFER
