@@ -142,6 +142,20 @@ CASES = {
 }
 
 
+# Other parameters, for all tests.
+OTHERS = {
+    "stream": [{"vector_width": 1, "unroll": 8}, {"vector_width": 2, "buffer_size": 4}],
+    "gemm": [{"gemm_size": 8, "unroll": 1}],
+    "ptrans": [{"channel_width": 1}, {"channel_width": 16}],
+    "random_access": [
+        {"buffer_size": 1},
+        {"buffer_size": 1, "ignore_dependence": "true"},
+        {"rng_distance": 3},
+    ],
+    "hpl": [{"register_block": 8}, {"register_block": 1}],
+}
+
+
 def digests(run, library):
     """All buffers as bytes."""
     global NUMBERS
@@ -171,6 +185,56 @@ def test_both_languages_give_the_same_bits(tmp_path, of_opencl, name, language):
     found = digests(run, Library(tmp_path, name, language, **given))
     assert found == of_opencl(name)
     assert all(np.frombuffer(one, "uint8").any() for one in found)
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("language", [design.HLS, GCC])
+@pytest.mark.parametrize(("name", "other"), [(name, one) for name, many in OTHERS.items() for one in many])
+def test_other_parameters_give_the_same_bits_too(tmp_path, name, other, language):
+    run, given = CASES[name]
+    found = []
+    for one in (design.OPENCL, language):
+        (tmp_path / one).mkdir()
+        found.append(digests(run, Library(tmp_path / one, name, one, **given | other)))
+    assert found[0] == found[1]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("kind", ["double", "half"])
+def test_other_types_of_numbers_give_the_same_bits_too(tmp_path, kind):
+    """Of half clang's is the one that is here."""
+
+    def of_stream(library):
+        first, second = (floats(2 * 64 * 8, {"double": "float64", "half": "float16"}[kind]) for _ in range(2))
+        result = zeros(first.size, first.dtype)
+        library("stream", first, second, result, 1.7, 2, 1)
+        return [result]
+
+    found = []
+    for language in (design.OPENCL, design.HLS):
+        (tmp_path / language).mkdir()
+        library = Library(tmp_path / language, "stream", language, **CASES["stream"][1], data_type=kind)
+        found.append(digests(of_stream, library))
+    assert found[0] == found[1]
+
+
+@pytest.mark.full
+@pytest.mark.parametrize("log_size", [5, 7, 10])
+def test_transforms_of_other_lengths_give_the_same_bits_too(tmp_path, log_size):
+    """Of an odd logarithm, and of as many points as take two sides for four (kernels/fft/reorder.h)."""
+
+    def of_fft(library):
+        points, margin = 2 * 2**log_size, 5 if log_size < 10 else 3
+        source, target = floats((2 + margin) * points), zeros((2 + margin) * points)
+        library("fft", source, target, floats(3 * 4 * 2 ** (log_size - 3)), 2, 0)
+        return [target[margin * points :].copy()]
+
+    found = []
+    for language in (design.OPENCL, design.HLS):
+        (tmp_path / language).mkdir()
+        library = Library(tmp_path / language, "fft", language, log_size=log_size, replications=1)
+        found.append(digests(of_fft, library))
+    assert found[0] == found[1]
 
 
 # What is changed in the HLS C++ alone: file, text and what stands there instead.
