@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""Refuses in dataflow kernels what Vitis HLS does not synthesise, though it is C++ that a compiler takes.
+"""Refuses in kernels of HLS C++ what Vitis HLS does not synthesise, though it is C++ that a compiler takes.
 
 Clang parses the sources against tests/hls_stub, with `__SYNTHESIS__` as Vitis does, and looks for the
-patterns below in its syntax tree, where templates are instantiated. Without files: all dataflow kernels.
+patterns below in its syntax tree, where templates are instantiated. Without files: all of them.
 Exit codes: 0 nothing found, 1 findings, 2 bad use, 3 no clang-tidy that can do it.
 """
 
@@ -15,10 +15,13 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
+BASE = "base.cpp"  # of a kernel that is OpenCL C, too: compiled with the parameters of its kernel.toml
 PLACES = (
+    f"kernels/*/{BASE}",
     "kernels/*/dataflow.cpp",
     "kernels/common/*/dataflow.cpp",
     "docs/examples/*/dataflow.cpp",
@@ -174,6 +177,20 @@ def suppressions(source: Path) -> list[tuple[str, int, str]]:
     ]
 
 
+def definitions(source: Path) -> list[str]:
+    """The parameters of the build with their values for FPGAs, where the source is a base kernel's."""
+    file = source.parent / "kernel.toml"
+    if source.name != BASE or not file.is_file():
+        return []
+    found = []
+    for name, said in tomllib.loads(file.read_text(encoding="utf-8"))["parameters"].items():
+        value = said["default"]
+        value = value.get("fpga") if isinstance(value, dict) else value
+        if said["stage"] == "build" and str(value).isalnum():  # others are formulas
+            found.append(f"-D{name.upper()}={value}")
+    return found
+
+
 def lint(sources: list[Path], tool: str) -> list[str]:
     """The findings in the sources and in what they include of this project, as lines `file:line: text`."""
     check_tidy(tool)
@@ -186,9 +203,22 @@ def lint(sources: list[Path], tool: str) -> list[str]:
         for word in ("-I", str(folder))
     ]
     places += ["-isystem", str(ROOT / "tests" / "hls_stub")]
-    files = [str(source.resolve()) for source in sources]
-    done = run_tidy(tool, "--quiet", "--header-filter=.*", *files, "--", *language, *places)
     found = [part for source in sources for part in suppressions(source.resolve())]
+    groups: dict[tuple[str, ...], list[str]] = {}
+    for source in sources:
+        groups.setdefault(tuple(definitions(source)), []).append(str(source.resolve()))
+    words = [
+        [tool, "--quiet", "--header-filter=.*", *files, "--", *language, *places, *given]
+        for given, files in groups.items()
+    ]
+    for done in [run_tidy(*one) for one in words]:
+        found += findings_of(done, tool)
+    return [f"{file}:{number}: {text}" for file, number, text in sorted(set(found))]
+
+
+def findings_of(done: subprocess.CompletedProcess[str], tool: str) -> list[tuple[str, int, str]]:
+    """What clang-tidy said. Raises Problem where it failed and said nothing that is known."""
+    found = []
     for line in done.stdout.splitlines():
         if parts := DIAGNOSTIC.match(line):
             file, number, text, checks = parts.groups()
@@ -198,13 +228,13 @@ def lint(sources: list[Path], tool: str) -> list[str]:
         raise Problem(
             f"{tool} ended with {done.returncode}: {lines[-1] if lines else 'no word'}; run it alone", 3
         )
-    return [f"{file}:{number}: {text}" for file, number, text in sorted(set(found))]
+    return found
 
 
 def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="hls_lint.py", description=__doc__.split("\n\n")[0])
     parser.add_argument(
-        "files", nargs="*", type=Path, help="sources; none: all dataflow kernels of the checkout"
+        "files", nargs="*", type=Path, help="sources; none: all kernels of HLS C++ in the checkout"
     )
     parser.add_argument("--clang-tidy", default=default_tidy(), help="default: %(default)s")
     options = parser.parse_args(arguments)

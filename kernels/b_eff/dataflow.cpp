@@ -168,29 +168,29 @@ void call_engine(const fm::accl_command* calls, unsigned int in_round, unsigned 
 
 /// The words of messages, each `stride` words behind the one before, to the engine.
 void make_words(const b_eff_engine_word* memory, unsigned int words, unsigned int stride,
-                unsigned int messages, fm::stream<b_eff_engine_word>& out) {
+                unsigned int messages, fm::stream<b_eff_engine_word>& leaving) {
 #pragma HLS interface mode = m_axi port = memory bundle = memory
 #pragma HLS aggregate variable = memory
-#pragma HLS interface mode = axis port = out
+#pragma HLS interface mode = axis port = leaving
   for (unsigned int message = 0; message < messages; ++message) {
     for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-      out.write(memory[message * stride + i]);
+      leaving.write(memory[message * stride + i]);
     }
   }
 }
 
 /// What the engine delivers, into memory; tells the control kernel of each message but the last.
-void take_words(fm::stream<b_eff_engine_word>& in, b_eff_engine_word* memory, unsigned int words,
+void take_words(fm::stream<b_eff_engine_word>& arriving, b_eff_engine_word* memory, unsigned int words,
                 unsigned int stride, unsigned int messages, fm::stream<int>& arrived) {
-#pragma HLS interface mode = axis port = in
+#pragma HLS interface mode = axis port = arriving
 #pragma HLS interface mode = m_axi port = memory bundle = memory
 #pragma HLS aggregate variable = memory
 #pragma HLS interface mode = axis port = arrived
   for (unsigned int message = 0; message < messages; ++message) {
     for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-      memory[message * stride + i] = in.read();
+      memory[message * stride + i] = arriving.read();
     }
     if (message + 1 < messages) arrived.write(1);
   }

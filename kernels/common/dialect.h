@@ -23,6 +23,8 @@
 // FM_BANKS(n, bytes)          | numbanks(n), bankwidth(bytes)          | -
 // FM_PARTITION(d)             | -                                      | xcl_array_partition(complete, d)
 // FM_PARTITION_CYCLIC(n, d)   | -                                      | xcl_array_partition(cyclic, n, d)
+// first in a loop's body, or behind an array's declaration: a pragma of HLS C++ (common/hls.hpp)
+// FM_HLS(text)                | -                                      | - (base.cpp: #pragma HLS text)
 // in place of __global at a kernel's argument
 // FM_GLOBAL(kernel, argument) | buffer_location("..."), where the build | - (sp= of the linker)
 //                             | says FM_LOCATIONS
@@ -43,10 +45,10 @@
 #define FM_BYTES_double 8
 #define FM_BYTES(type) FM_PASTE(FM_BYTES_, type)
 
-#if defined(FM_NEEDS_HALF)
+#if defined(FM_NEEDS_HALF) && !defined(FM_HLS_CPP)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
-#if defined(FM_NEEDS_DOUBLE)
+#if defined(FM_NEEDS_DOUBLE) && !defined(FM_HLS_CPP)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
@@ -55,7 +57,7 @@
 // file with such kernels includes itself at its end, once for each further replica; what they share is of
 // replica 0. Xilinx' v++ makes compute units of one entry point (nk=), and other devices run objects of one
 // at once.
-#if defined(REPLICATIONS) && !defined(__xilinx__) && !defined(__HLS_SYN__)
+#if defined(REPLICATIONS) && !defined(__xilinx__) && !defined(__HLS_SYN__) && !defined(FM_HLS_CPP)
 #define FM_REPLICAS REPLICATIONS
 #define FM_REPLICA __INCLUDE_LEVEL__  // the host, which puts included files in their place, defines it anew
 #define FM_REPLICATED(name) FM_PASTE(name##_, FM_REPLICA)
@@ -69,15 +71,49 @@
 // works on in memory instead of registers.
 #define FM_INLINE __attribute__((always_inline)) static inline
 
-// A vector of `width` elements; width 1 is the scalar itself.
+// Where base.cl is compiled as HLS C++, pragmas stand for the attributes of OpenCL C: FM_HLS(text) in a loop
+// or behind an array, and first in a kernel its ports. Each argument in a memory has an AXI master of its
+// own, FM_PORT(argument), as wide as a vector that it leads to where it is an aggregate; all else are
+// registers.
+#if defined(FM_HLS_CPP)
+#define FM_HLS(text) FM_PRAGMA(HLS text)
+#if defined(FM_ONE_PORT)
+#define FM_MASTER(argument) memory
+#else
+#define FM_MASTER(argument) argument
+#endif
+#define FM_PORT(argument)                                                             \
+  FM_HLS(interface m_axi port = argument bundle = FM_MASTER(argument) offset = slave) \
+  FM_HLS(interface s_axilite port = argument)
+#define FM_SCALAR(argument) FM_HLS(interface s_axilite port = argument)
+#define FM_CONTROL FM_HLS(interface s_axilite port = return )
+#else
+#define FM_LOCAL __local
+#define FM_HLS(text)
+#define FM_PORT(argument)
+#define FM_SCALAR(argument)
+#define FM_CONTROL
+#endif
+
+// A vector of `width` elements; width 1 is the scalar itself. FM_MAKE(a vector's type)(...): one of these
+// parts.
+#if defined(FM_HLS_CPP)
+#define FM_VECTOR(element, width) fm::vector_of<element, width>::type
+#define FM_MAKE(vector) vector
+#else
 #define FM_VECTOR_1(type) type
 #define FM_VECTOR_2(type) FM_PASTE(type, 2)
 #define FM_VECTOR_4(type) FM_PASTE(type, 4)
 #define FM_VECTOR_8(type) FM_PASTE(type, 8)
 #define FM_VECTOR_16(type) FM_PASTE(type, 16)
 #define FM_VECTOR(type, width) FM_PASTE(FM_VECTOR_, width)(type)
+#define FM_MAKE(vector) (vector)
+#endif
 
-#if defined(INTELFPGA_CL)
+#if defined(FM_HLS_CPP)  // pragmas within loops and behind arrays say all of it
+#define FM_SINGLE_WORK_ITEM
+#define FM_UNROLL(count)
+#elif defined(INTELFPGA_CL)
 #define FM_SINGLE_WORK_ITEM \
   __attribute__((max_global_work_dim(0))) __attribute__((uses_global_work_offset(0)))
 #define FM_UNROLL(count) FM_PRAGMA(unroll count)

@@ -34,9 +34,22 @@
 #define ROW_BLOCKS_PARTITION
 #endif
 #define ROW_MEMORIES (ROW_BLOCKS * REGISTER_SIZE * REGISTER_SIZE)
+#if defined(FM_HLS_CPP)
+#if ROW_BLOCKS > 1
+#define LAY_ROW_BLOCKS(name) FM_HLS(array_partition variable = name cyclic factor = ROW_BLOCKS dim = 2)
+#else
+#define LAY_ROW_BLOCKS(name)
+#endif
+#define REGISTER_BLOCKS(name)                                    \
+  TILE_VALUE name[BLOCKS][BLOCKS][REGISTER_SIZE][REGISTER_SIZE]; \
+  LAY_ROW_BLOCKS(name)                                           \
+  FM_HLS(array_partition variable = name complete dim = 3)       \
+  FM_HLS(array_partition variable = name complete dim = 4)
+#else
 #define REGISTER_BLOCKS(name)                                                                            \
   TILE_VALUE name[BLOCKS][BLOCKS][REGISTER_SIZE][REGISTER_SIZE] FM_BANKS(ROW_MEMORIES, TILE_VALUE_BYTES) \
       ROW_BLOCKS_PARTITION FM_PARTITION(3) FM_PARTITION(4) __attribute__((aligned(64)))
+#endif
 
 #if defined(FM_CPU) && REGISTER_SIZE > 1
 // In rows of vectors, as many at a time as a CPU has registers for.
@@ -74,13 +87,19 @@ static __attribute__((noinline)) void multiply_add(TILE_VALUE sum[REGISTER_SIZE]
 static inline void multiply_add(TILE_VALUE sum[REGISTER_SIZE][REGISTER_SIZE],
                                 TILE_VALUE left[REGISTER_SIZE][REGISTER_SIZE],
                                 TILE_VALUE right[REGISTER_SIZE][REGISTER_SIZE], const bool is_first) {
+  FM_HLS(inline)
   FM_UNROLL_FULLY
   for (uint i = 0; i < REGISTER_SIZE; ++i) {
+    FM_HLS(unroll)
     FM_UNROLL_FULLY
     for (uint j = 0; j < REGISTER_SIZE; ++j) {
+      FM_HLS(unroll)
       TILE_VALUE value = is_first ? (TILE_VALUE)0 : sum[i][j];
       FM_UNROLL_FULLY
-      for (uint k = 0; k < REGISTER_SIZE; ++k) value += left[i][k] * right[k][j];
+      for (uint k = 0; k < REGISTER_SIZE; ++k) {
+        FM_HLS(unroll)
+        value += left[i][k] * right[k][j];
+      }
       sum[i][j] = value;
     }
   }

@@ -6,15 +6,15 @@
 // 1 cycles later, and are stored in order. A CPU reads and writes in the pipeline's order itself.
 //
 // Every cycle reads and writes global memory, the first and the last ones too, so that nothing stands in the
-// way of bursts: `in` has FFT_MARGIN transforms behind the batch, of which nothing comes out, and `out` as
-// many before the results, where nothing is of use.
+// way of bursts: `source` has FFT_MARGIN transforms behind the batch, of which nothing comes out, and
+// `target` as many before the results, where nothing is of use.
 #include "fft/reorder.h"
 
 // A CPU offers little local memory: the tables, as the window, take up to 2^LOG_SIZE points on the stack.
 #if defined(FM_CPU)
 #define FFT_MEMORY __private
 #else
-#define FFT_MEMORY __local
+#define FFT_MEMORY FM_LOCAL
 #endif
 
 // The stages with factors, one after the other; before each, LOG_SIZE - 2 * stage bits are left.
@@ -56,21 +56,32 @@
 #endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, in) const fft_complex* restrict in,
-                                 FM_GLOBAL(fft, out) fft_complex* restrict out,
+__kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, source) const fft_complex* restrict source,
+                                 FM_GLOBAL(fft, target) fft_complex* restrict target,
                                  FM_GLOBAL(fft, twiddles) const fft_four* restrict twiddles, const uint batch,
                                  const uint inverse) {
+  FM_PORT(source)
+  FM_PORT(target)
+  FM_PORT(twiddles)
+  FM_HLS(aggregate variable = source)
+  FM_HLS(aggregate variable = target)
+  FM_HLS(aggregate variable = twiddles)
+  FM_SCALAR(batch)
+  FM_SCALAR(inverse)
+  FM_CONTROL
   FFT_EACH_STAGE(FFT_DECLARE_TABLE)
 #if !defined(FM_CPU)
   FFT_ROWS(fetched);
   FFT_ROWS(finished);
 #endif
   fft_eight window[FFT_WINDOW] FM_PARTITION(1);
+  FM_HLS(array_partition variable = window complete dim = 1)
   if (batch == 0) return;
   fft_clear_window(window);
 
   FM_PIPELINE
   for (uint m = 0; m < FFT_STEPS; ++m) {
+    FM_HLS(pipeline II = 1)
     const fft_twiddle twiddle = fft_load_twiddle(twiddles + 3 * m);
     FFT_EACH_STAGE(FFT_FILL_TABLE)
   }
@@ -80,14 +91,16 @@ __kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, in) const fft_complex* restrict 
   FM_SAFE_DISTANCE(finished, FFT_DISTANCE)
   FM_PIPELINE
   for (ulong cycle = 0; cycle < steps + FFT_STORE; ++cycle) {
+    FM_HLS(pipeline II = 1)
     const uint clock = (uint)cycle;
     const ulong left = cycle - FFT_EXIT;
 #if defined(FM_CPU)
     fft_complex v[8] = {(fft_complex)0};
-    if (cycle < steps) fft_load_column(in + cycle / FFT_STEPS * (8 * FFT_STEPS), clock % FFT_STEPS, v);
+    if (cycle < steps) fft_load_column(source + cycle / FFT_STEPS * (8 * FFT_STEPS), clock % FFT_STEPS, v);
 #else
     fft_complex v[8] FM_REGISTERS;
-    fft_load_row(in + 8 * cycle, v);
+    FM_HLS(array_partition variable = v complete dim = 0)
+    fft_load_row(source + 8 * cycle, v);
     fft_put_row(fetched, clock % (FFT_SIDES * FFT_STEPS), v);
     fft_get_column(fetched, (clock / FFT_STEPS + FFT_SIDES / 2) % FFT_SIDES, clock % FFT_STEPS, v);
 #endif
@@ -97,12 +110,12 @@ __kernel void FM_REPLICATED(fft)(FM_GLOBAL(fft, in) const fft_complex* restrict 
     fft_join(fft_finish(lanes), v, inverse);
     const uint column = fft_reverse((uint)left % FFT_STEPS);
 #if defined(FM_CPU)
-    __global fft_complex* const results = out + FFT_MARGIN * (8 * FFT_STEPS);
+    __global fft_complex* const results = target + FFT_MARGIN * (8 * FFT_STEPS);
     if (cycle >= FFT_EXIT) fft_store_column(v, results + left / FFT_STEPS * (8 * FFT_STEPS), column);
 #else
     fft_put_column(finished, (uint)(left / FFT_STEPS) % FFT_SIDES, column, v);
     fft_get_row(finished, (uint)(cycle - FFT_STORE) % (FFT_SIDES * FFT_STEPS), v);
-    fft_store_row(v, out + 8 * (cycle + 1));
+    fft_store_row(v, target + 8 * (cycle + 1));
 #endif
   }
 }

@@ -22,6 +22,10 @@ typedef struct {
   fft_two even_re, even_im;
 } fft_twiddle;
 
+// Of each half of four numbers the first, and the second.
+static inline fft_two fft_firsts(const fft_four v) { return FM_MAKE(fft_two)(v.lo.x, v.hi.x); }
+static inline fft_two fft_seconds(const fft_four v) { return FM_MAKE(fft_two)(v.lo.y, v.hi.y); }
+
 // Those of one position of a transform's first stage, as the host computes them (tables.hpp).
 static inline fft_twiddle fft_load_twiddle(__global const fft_four* factors) {
   fft_twiddle twiddle;
@@ -38,22 +42,27 @@ static inline fft_lanes fft_radix_4(const fft_lanes x) {
   const fft_four rest_re = x.re.lo - x.re.hi;
   const fft_four rest_im = x.im.lo - x.im.hi;
   fft_lanes y;
-  y.re.lo = (fft_four)(sum_re.lo + sum_re.hi, sum_re.lo - sum_re.hi);
-  y.im.lo = (fft_four)(sum_im.lo + sum_im.hi, sum_im.lo - sum_im.hi);
-  y.re.hi = (fft_four)(rest_re.lo + rest_im.hi, rest_re.lo - rest_im.hi);
-  y.im.hi = (fft_four)(rest_im.lo - rest_re.hi, rest_im.lo + rest_re.hi);
+  y.re.lo = FM_MAKE(fft_four)(sum_re.lo + sum_re.hi, sum_re.lo - sum_re.hi);
+  y.im.lo = FM_MAKE(fft_four)(sum_im.lo + sum_im.hi, sum_im.lo - sum_im.hi);
+  y.re.hi = FM_MAKE(fft_four)(rest_re.lo + rest_im.hi, rest_re.lo - rest_im.hi);
+  y.im.hi = FM_MAKE(fft_four)(rest_im.lo - rest_re.hi, rest_im.lo + rest_re.hi);
   return y;
 }
 
 static inline fft_lanes fft_rotate(const fft_lanes x, const fft_twiddle w) {
-  const fft_two even_re = x.re.s23;
-  const fft_two even_im = x.im.s23;
-  fft_lanes y = x;
-  y.re.s23 = even_re * w.even_re - even_im * w.even_im;
-  y.im.s23 = even_re * w.even_im + even_im * w.even_re;
+  const fft_two even_re = x.re.lo.hi;
+  const fft_two even_im = x.im.lo.hi;
+  fft_lanes y;
+  y.re.lo = FM_MAKE(fft_four)(x.re.lo.lo, even_re * w.even_re - even_im * w.even_im);
+  y.im.lo = FM_MAKE(fft_four)(x.im.lo.lo, even_re * w.even_im + even_im * w.even_re);
   y.re.hi = x.re.hi * w.odd_re - x.im.hi * w.odd_im;
   y.im.hi = x.re.hi * w.odd_im + x.im.hi * w.odd_re;
   return y;
+}
+
+// Neighbours change places with halves: 0, 2, 1, 3.
+static inline fft_four fft_turned(const fft_four v) {
+  return FM_MAKE(fft_four)(fft_firsts(v), fft_seconds(v));
 }
 
 // What is left after the last stage with factors. The lanes come out in the order of the frequencies' three
@@ -61,16 +70,18 @@ static inline fft_lanes fft_rotate(const fft_lanes x, const fft_twiddle w) {
 static inline fft_lanes fft_finish(const fft_lanes x) {
   fft_lanes y;
 #if LOG_SIZE % 2
-  const fft_four sum_re = x.re.even + x.re.odd;
-  const fft_four sum_im = x.im.even + x.im.odd;
-  const fft_four rest_re = x.re.even - x.re.odd;
-  const fft_four rest_im = x.im.even - x.im.odd;
-  y.re = (fft_eight)(sum_re.s0213, rest_re.s0213);
-  y.im = (fft_eight)(sum_im.s0213, rest_im.s0213);
+  const fft_four even_re = FM_MAKE(fft_four)(fft_firsts(x.re.lo), fft_firsts(x.re.hi));
+  const fft_four even_im = FM_MAKE(fft_four)(fft_firsts(x.im.lo), fft_firsts(x.im.hi));
+  const fft_four odd_re = FM_MAKE(fft_four)(fft_seconds(x.re.lo), fft_seconds(x.re.hi));
+  const fft_four odd_im = FM_MAKE(fft_four)(fft_seconds(x.im.lo), fft_seconds(x.im.hi));
+  y.re = FM_MAKE(fft_eight)(fft_turned(even_re + odd_re), fft_turned(even_re - odd_re));
+  y.im = FM_MAKE(fft_eight)(fft_turned(even_im + odd_im), fft_turned(even_im - odd_im));
 #else
   const fft_lanes last = fft_radix_4(x);
-  y.re = last.re.s01452367;
-  y.im = last.im.s01452367;
+  y.re.lo = FM_MAKE(fft_four)(last.re.lo.lo, last.re.hi.lo);
+  y.re.hi = FM_MAKE(fft_four)(last.re.lo.hi, last.re.hi.hi);
+  y.im.lo = FM_MAKE(fft_four)(last.im.lo.lo, last.im.hi.lo);
+  y.im.hi = FM_MAKE(fft_four)(last.im.lo.hi, last.im.hi.hi);
 #endif
   return y;
 }

@@ -7,12 +7,18 @@
 
 static inline void fft_load_row(__global const fft_complex* in, fft_complex* v) {
   FM_UNROLL(8)
-  for (uint k = 0; k < 8; ++k) v[k] = in[k];
+  for (uint k = 0; k < 8; ++k) {
+    FM_HLS(unroll)
+    v[k] = in[k];
+  }
 }
 
 static inline void fft_store_row(const fft_complex* v, __global fft_complex* out) {
   FM_UNROLL(8)
-  for (uint k = 0; k < 8; ++k) out[k] = v[k];
+  for (uint k = 0; k < 8; ++k) {
+    FM_HLS(unroll)
+    out[k] = v[k];
+  }
 }
 
 #if defined(FM_CPU)
@@ -38,8 +44,10 @@ static inline uint fft_reverse(const uint t) {
 
 // The inverse transform is the forward one with real and imaginary parts exchanged before and after it.
 static inline fft_lanes fft_split(const fft_complex* v, const uint inverse) {
-  const fft_eight x = (fft_eight)(v[0].x, v[1].x, v[2].x, v[3].x, v[4].x, v[5].x, v[6].x, v[7].x);
-  const fft_eight y = (fft_eight)(v[0].y, v[1].y, v[2].y, v[3].y, v[4].y, v[5].y, v[6].y, v[7].y);
+  const fft_eight x = fft_halves(FM_MAKE(fft_two)(v[0].x, v[1].x), FM_MAKE(fft_two)(v[2].x, v[3].x),
+                                 FM_MAKE(fft_two)(v[4].x, v[5].x), FM_MAKE(fft_two)(v[6].x, v[7].x));
+  const fft_eight y = fft_halves(FM_MAKE(fft_two)(v[0].y, v[1].y), FM_MAKE(fft_two)(v[2].y, v[3].y),
+                                 FM_MAKE(fft_two)(v[4].y, v[5].y), FM_MAKE(fft_two)(v[6].y, v[7].y));
   fft_lanes lanes;
   lanes.re = inverse ? y : x;
   lanes.im = inverse ? x : y;
@@ -49,14 +57,14 @@ static inline fft_lanes fft_split(const fft_complex* v, const uint inverse) {
 static inline void fft_join(const fft_lanes lanes, fft_complex* v, const uint inverse) {
   const fft_eight x = inverse ? lanes.im : lanes.re;
   const fft_eight y = inverse ? lanes.re : lanes.im;
-  v[0] = (fft_complex)(x.s0, y.s0);
-  v[1] = (fft_complex)(x.s1, y.s1);
-  v[2] = (fft_complex)(x.s2, y.s2);
-  v[3] = (fft_complex)(x.s3, y.s3);
-  v[4] = (fft_complex)(x.s4, y.s4);
-  v[5] = (fft_complex)(x.s5, y.s5);
-  v[6] = (fft_complex)(x.s6, y.s6);
-  v[7] = (fft_complex)(x.s7, y.s7);
+  v[0] = FM_MAKE(fft_complex)(x.lo.lo.x, y.lo.lo.x);
+  v[1] = FM_MAKE(fft_complex)(x.lo.lo.y, y.lo.lo.y);
+  v[2] = FM_MAKE(fft_complex)(x.lo.hi.x, y.lo.hi.x);
+  v[3] = FM_MAKE(fft_complex)(x.lo.hi.y, y.lo.hi.y);
+  v[4] = FM_MAKE(fft_complex)(x.hi.lo.x, y.hi.lo.x);
+  v[5] = FM_MAKE(fft_complex)(x.hi.lo.y, y.hi.lo.y);
+  v[6] = FM_MAKE(fft_complex)(x.hi.hi.x, y.hi.hi.x);
+  v[7] = FM_MAKE(fft_complex)(x.hi.hi.y, y.hi.hi.y);
 }
 
 // A buffer of FFT_SIDES transforms in eight banks, which gives and takes eight points a cycle, neighbours (a
@@ -72,8 +80,14 @@ typedef fft_complex fft_row[8];
 #define FFT_SIDES 2
 #define FFT_DISTANCE 7
 #endif
+#if defined(FM_HLS_CPP)
+#define FFT_ROWS(name)                                 \
+  FM_LOCAL fft_complex name[FFT_SIDES * FFT_STEPS][8]; \
+  FM_HLS(array_partition variable = name complete dim = 2)
+#else
 #define FFT_ROWS(name) \
   __local fft_complex name[FFT_SIDES * FFT_STEPS][8] FM_BANKS(8, 2 * FFT_ELEMENT_BYTES) FM_PARTITION(2)
+#endif
 
 static inline uint fft_fold(const uint index) {
   return (index ^ index >> 3 ^ index >> 6 ^ index >> 9 ^ index >> 12 ^ index >> 15) & 7;
@@ -89,16 +103,26 @@ static inline uint fft_lane(const uint bank) {
 static inline void fft_put_row(__local fft_row* rows, const uint row, const fft_complex* v) {
   const uint fold = fft_fold(8 * (row % FFT_STEPS));
   FM_UNROLL(8)
-  for (uint bank = 0; bank < 8; ++bank) rows[row][bank] = v[bank ^ fold];
+  for (uint bank = 0; bank < 8; ++bank) {
+    FM_HLS(unroll)
+    rows[row][bank] = v[bank ^ fold];
+  }
 }
 
 static inline void fft_get_row(__local const fft_row* rows, const uint row, fft_complex* v) {
   const uint fold = fft_fold(8 * (row % FFT_STEPS));
   fft_complex word[8] FM_REGISTERS;
+  FM_HLS(array_partition variable = word complete dim = 0)
   FM_UNROLL(8)
-  for (uint bank = 0; bank < 8; ++bank) word[bank] = rows[row][bank];
+  for (uint bank = 0; bank < 8; ++bank) {
+    FM_HLS(unroll)
+    word[bank] = rows[row][bank];
+  }
   FM_UNROLL(8)
-  for (uint k = 0; k < 8; ++k) v[k] = word[k ^ fold];
+  for (uint k = 0; k < 8; ++k) {
+    FM_HLS(unroll)
+    v[k] = word[k ^ fold];
+  }
 }
 
 static inline void fft_put_column(__local fft_row* rows, const uint side, const uint column,
@@ -106,6 +130,7 @@ static inline void fft_put_column(__local fft_row* rows, const uint side, const 
   const uint fold = fft_fold(column);
   FM_UNROLL(8)
   for (uint bank = 0; bank < 8; ++bank) {
+    FM_HLS(unroll)
     const uint k = fft_lane(bank ^ fold);
     rows[side * FFT_STEPS + (k * FFT_STEPS + column) / 8][bank] = v[k];
   }
@@ -115,13 +140,18 @@ static inline void fft_get_column(__local const fft_row* rows, const uint side, 
                                   fft_complex* v) {
   const uint fold = fft_fold(column);
   fft_complex word[8] FM_REGISTERS;
+  FM_HLS(array_partition variable = word complete dim = 0)
   FM_UNROLL(8)
   for (uint bank = 0; bank < 8; ++bank) {
+    FM_HLS(unroll)
     const uint k = fft_lane(bank ^ fold);
     word[bank] = rows[side * FFT_STEPS + (k * FFT_STEPS + column) / 8][bank];
   }
   FM_UNROLL(8)
-  for (uint k = 0; k < 8; ++k) v[k] = word[fft_bank(k) ^ fold];
+  for (uint k = 0; k < 8; ++k) {
+    FM_HLS(unroll)
+    v[k] = word[fft_bank(k) ^ fold];
+  }
 }
 
 #endif

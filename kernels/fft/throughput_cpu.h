@@ -198,7 +198,7 @@ inline uint share_start(const uint count, const uint item) {
 // Each work-item transforms a share of the batch, one after the other, with scratch memory of its own: two
 // work areas and the transposed matrix. `twiddles`: ROWS complex exp(-2 pi i t / ROWS); `between`: ROWS x
 // COLUMNS exp(-2 pi i row column / n), all real parts, then all imaginary parts.
-__kernel void fft(__global const pair* restrict in, __global pair* restrict out,
+__kernel void fft(__global const pair* restrict source, __global pair* restrict target,
                   __global const fft_complex* restrict twiddles, __global const lanes* restrict between_all,
                   __global lanes* restrict scratch, const uint batch, const uint inverse) {
   const uint item = get_global_id(0), end = share_start(batch, item + 1);
@@ -207,8 +207,8 @@ __kernel void fft(__global const pair* restrict in, __global pair* restrict out,
   const work_areas areas = areas_at(scratch);
   const planes transposed = {scratch + 4 * ROWS, scratch + 4 * ROWS + vectors};
   for (uint transform = share_start(batch, item); transform < end; ++transform) {
-    __global const pair* input = in + transform * vectors * PAIRS_PER_LANES;
-    __global pair* output = out + transform * vectors * PAIRS_PER_LANES;
+    __global const pair* input = source + transform * vectors * PAIRS_PER_LANES;
+    __global pair* output = target + transform * vectors * PAIRS_PER_LANES;
     for (uint column = 0; column < COLUMNS / LANES; ++column) {
       const planes columns =
           transform_columns(areas, input + column * PAIRS_PER_LANES, COLUMNS / LANES, inverse, twiddles);
@@ -237,7 +237,7 @@ __kernel void fft(__global const pair* restrict in, __global pair* restrict out,
 // Columns of this rank: `columns` of them from a matrix ROWS x columns; `between_all` has their part of the
 // twiddles. The result goes in one block for each rank, columns x (ROWS / ranks), of which a row is a column
 // here.
-__kernel void columns_step(__global const pair* restrict in, __global pair* restrict out,
+__kernel void columns_step(__global const pair* restrict source, __global pair* restrict target,
                            __global const fft_complex* restrict twiddles,
                            __global const lanes* restrict between_all, __global lanes* restrict scratch,
                            const uint columns, const uint ranks, const uint inverse) {
@@ -245,21 +245,22 @@ __kernel void columns_step(__global const pair* restrict in, __global pair* rest
   const work_areas areas = areas_at(scratch + item * 4 * ROWS);
   const uint width = ROWS / ranks;  // of a block
   for (uint column = share_start(vectors, item); column < end; ++column) {
-    const planes done = transform_columns(areas, in + column * PAIRS_PER_LANES, vectors, inverse, twiddles);
+    const planes done =
+        transform_columns(areas, source + column * PAIRS_PER_LANES, vectors, inverse, twiddles);
     for (uint row = 0; row < ROWS; row += LANES) {
       value block[LANES];
       turn_block(block, done, row, between_all + column, between_all + ROWS * vectors + column, vectors);
       const uint start = row / width * columns * width + row % width;
       FM_UNROLL_FULLY
       for (uint i = 0; i < LANES; ++i) {
-        store_pairs(out, (start + (column * LANES + i) * width) / LANES, block[i], 0);
+        store_pairs(target, (start + (column * LANES + i) * width) / LANES, block[i], 0);
       }
     }
   }
 }
 
 // Rows of this rank, `rows` of them side by side: a matrix COLUMNS x rows, both before and after.
-__kernel void rows_step(__global const pair* restrict in, __global pair* restrict out,
+__kernel void rows_step(__global const pair* restrict source, __global pair* restrict target,
                         __global const fft_complex* restrict twiddles, __global lanes* restrict scratch,
                         const uint rows, const uint inverse) {
   const uint item = get_global_id(0), vectors = rows / LANES, end = share_start(vectors, item + 1);
@@ -268,11 +269,12 @@ __kernel void rows_step(__global const pair* restrict in, __global pair* restric
     const uint log_done = NEXT_LOG_RADIX(LOG_COLUMNS);
     if (log_done == LOG_COLUMNS) {
       // A single stage: there and back without a stage in between.
-      from_input(1, areas.first, in + row * PAIRS_PER_LANES, vectors, COLUMNS, 0);
-      finish_rows(areas, areas.first, 1, 1, out + row * PAIRS_PER_LANES, vectors, inverse, twiddles);
+      from_input(1, areas.first, source + row * PAIRS_PER_LANES, vectors, COLUMNS, 0);
+      finish_rows(areas, areas.first, 1, 1, target + row * PAIRS_PER_LANES, vectors, inverse, twiddles);
     } else {
-      from_input(log_done, areas.first, in + row * PAIRS_PER_LANES, vectors, COLUMNS, 0);
-      finish_rows(areas, areas.first, 1, log_done, out + row * PAIRS_PER_LANES, vectors, inverse, twiddles);
+      from_input(log_done, areas.first, source + row * PAIRS_PER_LANES, vectors, COLUMNS, 0);
+      finish_rows(areas, areas.first, 1, log_done, target + row * PAIRS_PER_LANES, vectors, inverse,
+                  twiddles);
     }
   }
 }

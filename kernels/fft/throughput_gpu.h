@@ -156,7 +156,7 @@ FM_INLINE void twist(fft_complex* v, const uint log_radix, __global const fft_co
 // A step of a pass of radix 2^log_radix, number `step` of `steps`; all three are constants. Parts of a number
 // that share no bits are put together by +, as are the places that they have in the tile.
 FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, const uint step,
-                       __global const fft_complex* restrict in, __global fft_complex* restrict out,
+                       __global const fft_complex* restrict source, __global fft_complex* restrict target,
                        __global const fft_complex* restrict twiddles, __local fft_complex* restrict tile,
                        const uint batch, const uint log_done, const uint swap_in, const uint swap_out) {
   const uint log_columns = LOG2(TILE_POINTS) - log_radix, log_apart = LOG_SIZE - log_radix;
@@ -178,7 +178,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       const size_t whole = first + column;
       const uint of_transform = (uint)whole & ((1u << log_apart) - 1);
       __global const fft_complex* const from =
-          in + ((whole >> log_apart) << LOG_SIZE) + of_transform + ((size_t)j << log_apart);
+          source + ((whole >> log_apart) << LOG_SIZE) + of_transform + ((size_t)j << log_apart);
       const uint done = of_transform & ((1u << log_done) - 1);
       FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) {
@@ -208,7 +208,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       const size_t whole = first + column;
       const uint of_transform = (uint)whole & ((1u << log_apart) - 1);
       const uint before = of_transform & ((1u << log_done) - 1);
-      __global fft_complex* const to = out + ((whole >> log_apart) << LOG_SIZE) +
+      __global fft_complex* const to = target + ((whole >> log_apart) << LOG_SIZE) +
                                        ((size_t)(of_transform - before) << log_radix) + before +
                                        ((size_t)point << log_done);
       FM_UNROLL_ON_GPU
@@ -229,21 +229,21 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
 // exp(-2 pi i t / n) of n = 2^LOG_TABLE. `swap_in` and `swap_out` exchange real and imaginary parts on the
 // way in and out: both of them make the transform an inverse one. A kernel for each radix: one of both is
 // slow.
-#define PASS(name, log_radix)                                                                       \
-  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void name(                            \
-      __global const fft_complex* restrict in, __global fft_complex* restrict out,                  \
-      __global const fft_complex* restrict twiddles, const uint batch, const uint log_done,         \
-      const uint swap_in, const uint swap_out) {                                                    \
-    __local fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                           \
-    const uint steps = (log_radix + 3) / 4;                                                         \
-    fft_complex v[HELD];                                                                            \
-    step_of(v, log_radix, steps, 0, in, out, twiddles, tile, batch, log_done, swap_in, swap_out);   \
-    if (steps > 1)                                                                                  \
-      step_of(v, log_radix, steps, 1, in, out, twiddles, tile, batch, log_done, swap_in, swap_out); \
-    if (steps > 2)                                                                                  \
-      step_of(v, log_radix, steps, 2, in, out, twiddles, tile, batch, log_done, swap_in, swap_out); \
-    if (steps > 3)                                                                                  \
-      step_of(v, log_radix, steps, 3, in, out, twiddles, tile, batch, log_done, swap_in, swap_out); \
+#define PASS(name, log_radix)                                                                              \
+  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void name(                                   \
+      __global const fft_complex* restrict source, __global fft_complex* restrict target,                  \
+      __global const fft_complex* restrict twiddles, const uint batch, const uint log_done,                \
+      const uint swap_in, const uint swap_out) {                                                           \
+    __local fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                                  \
+    const uint steps = (log_radix + 3) / 4;                                                                \
+    fft_complex v[HELD];                                                                                   \
+    step_of(v, log_radix, steps, 0, source, target, twiddles, tile, batch, log_done, swap_in, swap_out);   \
+    if (steps > 1)                                                                                         \
+      step_of(v, log_radix, steps, 1, source, target, twiddles, tile, batch, log_done, swap_in, swap_out); \
+    if (steps > 2)                                                                                         \
+      step_of(v, log_radix, steps, 2, source, target, twiddles, tile, batch, log_done, swap_in, swap_out); \
+    if (steps > 3)                                                                                         \
+      step_of(v, log_radix, steps, 3, source, target, twiddles, tile, batch, log_done, swap_in, swap_out); \
   }
 PASS(pass, LOG_LARGER)
 PASS(smaller_pass, LOG_SMALLER)

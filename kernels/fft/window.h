@@ -16,13 +16,19 @@
 // compiler may take for anything, anew each time, and NVIDIA's does.
 static inline void fft_clear_window(fft_eight* window) {
   FM_UNROLL(FFT_WINDOW)
-  for (uint k = 0; k < FFT_WINDOW; ++k) window[k] = (fft_eight)(0);
+  for (uint k = 0; k < FFT_WINDOW; ++k) {
+    FM_HLS(unroll)
+    window[k] = FM_MAKE(fft_eight)(0);
+  }
 }
 
 static inline void fft_move_window(fft_eight* window) {
 #if !defined(FM_CPU)
   FM_UNROLL(FFT_WINDOW)
-  for (uint k = FFT_WINDOW - 1; k > 0; --k) window[k] = window[k - 1];
+  for (uint k = FFT_WINDOW - 1; k > 0; --k) {
+    FM_HLS(unroll)
+    window[k] = window[k - 1];
+  }
 #endif
 }
 
@@ -54,6 +60,11 @@ static inline void fft_exchange(fft_eight* window, const uint start, const uint 
   *low = fft_delay(window, start + depth, depth, clock, held);
 }
 
+// Eight numbers of four pairs.
+static inline fft_eight fft_halves(const fft_two a, const fft_two b, const fft_two c, const fft_two d) {
+  return FM_MAKE(fft_eight)(FM_MAKE(fft_four)(a, b), FM_MAKE(fft_four)(c, d));
+}
+
 // Brings the next two bits of the index (one at the last exchange of an even LOG_SIZE), which the clock
 // counts, into the lanes. `rest` bits, the two of this stage among them, were not transformed before it. The
 // delays up to a stage add up to a multiple of the clock's bits that count there, so that all stages use one
@@ -61,19 +72,19 @@ static inline void fft_exchange(fft_eight* window, const uint start, const uint 
 static inline fft_lanes fft_commute(const fft_lanes x, fft_eight* window, const uint rest, const uint clock) {
   const uint depth = 1u << (rest - 4);
   const uint start = 2 * (FFT_STEPS - 2 * depth);
-  fft_eight low = (fft_eight)(x.re.lo, x.im.lo);
-  fft_eight high = (fft_eight)(x.re.hi, x.im.hi);
+  fft_eight low = FM_MAKE(fft_eight)(x.re.lo, x.im.lo);
+  fft_eight high = FM_MAKE(fft_eight)(x.re.hi, x.im.hi);
   fft_exchange(window, start, depth, clock, &low, &high);
   if (rest > 4) {
-    fft_eight upper = (fft_eight)(low.s0145, high.s0145);
-    fft_eight lower = (fft_eight)(low.s2367, high.s2367);
+    fft_eight upper = fft_halves(low.lo.lo, low.hi.lo, high.lo.lo, high.hi.lo);
+    fft_eight lower = fft_halves(low.lo.hi, low.hi.hi, high.lo.hi, high.hi.hi);
     fft_exchange(window, start + 2 * depth, depth / 2, clock, &upper, &lower);
-    low = (fft_eight)(upper.s01, lower.s01, upper.s23, lower.s23);
-    high = (fft_eight)(upper.s45, lower.s45, upper.s67, lower.s67);
+    low = fft_halves(upper.lo.lo, lower.lo.lo, upper.lo.hi, lower.lo.hi);
+    high = fft_halves(upper.hi.lo, lower.hi.lo, upper.hi.hi, lower.hi.hi);
   }
   fft_lanes y;
-  y.re = (fft_eight)(low.s02, high.s02, low.s13, high.s13);
-  y.im = (fft_eight)(low.s46, high.s46, low.s57, high.s57);
+  y.re = fft_halves(fft_firsts(low.lo), fft_firsts(high.lo), fft_seconds(low.lo), fft_seconds(high.lo));
+  y.im = fft_halves(fft_firsts(low.hi), fft_firsts(high.hi), fft_seconds(low.hi), fft_seconds(high.hi));
   return y;
 }
 

@@ -25,6 +25,15 @@ __kernel void FM_REPLICATED(multiply)(FM_GLOBAL(multiply, a) const GEMM_INPUT* r
                                       FM_GLOBAL(multiply, result) GEMM_VALUE* restrict result,
                                       const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint block_rows,
                                       const uint blocks) {
+  FM_PORT(a)
+  FM_PORT(b)
+  FM_PORT(c)
+  FM_PORT(result)
+  FM_SCALAR(alpha)
+  FM_SCALAR(beta)
+  FM_SCALAR(block_rows)
+  FM_SCALAR(blocks)
+  FM_CONTROL
   const size_t width = (size_t)blocks * BLOCK_SIZE;
   FM_SERIAL
   for (uint block_row = 0; block_row < block_rows; ++block_row) {
@@ -41,8 +50,10 @@ __kernel void FM_REPLICATED(multiply)(FM_GLOBAL(multiply, a) const GEMM_INPUT* r
         for (uint row = 0; row < BLOCK_SIZE; ++row) {
           FM_PIPELINE
           for (uint column = 0; column < BLOCK_SIZE; column += UNROLL) {
+            FM_HLS(pipeline II = 1)
             FM_UNROLL_FULLY
             for (uint k = 0; k < UNROLL; ++k) {
+              FM_HLS(unroll)
               const uint x = column + k;
               left[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE] =
                   GEMM_LOAD(a, left_start + row * width + x);
@@ -56,6 +67,7 @@ __kernel void FM_REPLICATED(multiply)(FM_GLOBAL(multiply, a) const GEMM_INPUT* r
           for (uint i = 0; i < BLOCKS; ++i) {
             FM_PIPELINE
             for (uint j = 0; j < BLOCKS; ++j) {
+              FM_HLS(pipeline II = 1)
               multiply_add(sum[i][j], left[i][k], right[k][j], step == 0 && k == 0);
             }
           }
@@ -66,8 +78,10 @@ __kernel void FM_REPLICATED(multiply)(FM_GLOBAL(multiply, a) const GEMM_INPUT* r
       for (uint row = 0; row < BLOCK_SIZE; ++row) {
         FM_PIPELINE
         for (uint column = 0; column < BLOCK_SIZE; column += UNROLL) {
+          FM_HLS(pipeline II = 1)
           FM_UNROLL_FULLY
           for (uint k = 0; k < UNROLL; ++k) {
+            FM_HLS(unroll)
             const uint x = column + k;
             const size_t place = start + row * width + x;
             const GEMM_VALUE product = sum[row / GEMM_SIZE][x / GEMM_SIZE][row % GEMM_SIZE][x % GEMM_SIZE];

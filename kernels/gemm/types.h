@@ -28,7 +28,9 @@
 
 // Element `index` of A or B, and the `width` elements from there on, as values. Half is only loaded in mixed
 // precision, which OpenCL can do on every device.
-#if GEMM_TYPE == GEMM_TYPE_mixed
+#if defined(FM_HLS_CPP)
+#define GEMM_LOAD(pointer, index) ((GEMM_VALUE)(pointer)[index])
+#elif GEMM_TYPE == GEMM_TYPE_mixed
 #define GEMM_LOAD(pointer, index) vload_half(index, pointer)
 #define vload_half1 vload_half
 #define GEMM_LOAD_VECTOR(width, pointer, index) FM_PASTE(vload_half, width)(0, (pointer) + (index))

@@ -23,6 +23,13 @@ FM_SINGLE_WORK_ITEM
 __kernel void lu(FM_GLOBAL(lu, a) TILE_VALUE* restrict a, FM_GLOBAL(lu, lower) TILE_VALUE* restrict lower,
                  FM_GLOBAL(lu, upper) TILE_VALUE* restrict upper, const uint row, const uint column,
                  const uint columns) {
+  FM_PORT(a)
+  FM_PORT(lower)
+  FM_PORT(upper)
+  FM_SCALAR(row)
+  FM_SCALAR(column)
+  FM_SCALAR(columns)
+  FM_CONTROL
   REGISTER_BLOCKS(block);
   DIAGONAL(diagonal);
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
@@ -33,8 +40,10 @@ __kernel void lu(FM_GLOBAL(lu, a) TILE_VALUE* restrict a, FM_GLOBAL(lu, lower) T
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
     for (uint j = 0; j < BLOCKS; ++j) {
+      FM_HLS(pipeline II = 1)
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        FM_HLS(unroll)
         const uint place = r * BLOCK_SIZE + j * REGISTER_SIZE + x;
         lower[place] = lower_factor(block, diagonal, r, j, x);
         upper[place] = upper_factor(block, diagonal, r, j, x);
@@ -50,6 +59,15 @@ __kernel void left(FM_GLOBAL(left, a) TILE_VALUE* restrict a,
                    FM_GLOBAL(left, upper) const TILE_VALUE* restrict upper,
                    FM_GLOBAL(left, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                    const uint column, const uint columns, const uint blocks) {
+  FM_PORT(a)
+  FM_PORT(upper)
+  FM_PORT(panel)
+  FM_SCALAR(panel_start)
+  FM_SCALAR(row)
+  FM_SCALAR(column)
+  FM_SCALAR(columns)
+  FM_SCALAR(blocks)
+  FM_CONTROL
   REGISTER_BLOCKS(factor);
   load_block(factor, upper, BLOCK_SIZE);
   FM_SERIAL
@@ -69,6 +87,15 @@ __kernel void top(FM_GLOBAL(top, a) TILE_VALUE* restrict a,
                   FM_GLOBAL(top, lower) const TILE_VALUE* restrict lower,
                   FM_GLOBAL(top, panel) TILE_VALUE* restrict panel, const uint panel_start, const uint row,
                   const uint column, const uint columns, const uint blocks) {
+  FM_PORT(a)
+  FM_PORT(lower)
+  FM_PORT(panel)
+  FM_SCALAR(panel_start)
+  FM_SCALAR(row)
+  FM_SCALAR(column)
+  FM_SCALAR(columns)
+  FM_SCALAR(blocks)
+  FM_CONTROL
   REGISTER_BLOCKS(factor);
   load_block(factor, lower, BLOCK_SIZE);
   FM_SERIAL
@@ -93,6 +120,20 @@ __kernel void FM_REPLICATED(inner)(FM_GLOBAL(inner, a) TILE_VALUE* restrict a,
                                    const uint column, const uint columns, const uint row_begin,
                                    const uint column_begin, const uint width, const uint first,
                                    const uint count) {
+  FM_PORT(a)
+  FM_PORT(left_panel)
+  FM_PORT(top_panel)
+  FM_SCALAR(left_start)
+  FM_SCALAR(top_start)
+  FM_SCALAR(row)
+  FM_SCALAR(column)
+  FM_SCALAR(columns)
+  FM_SCALAR(row_begin)
+  FM_SCALAR(column_begin)
+  FM_SCALAR(width)
+  FM_SCALAR(first)
+  FM_SCALAR(count)
+  FM_CONTROL
   FM_SERIAL
   for (uint number = first; number < first + count; ++number) {
     const size_t i = row_begin + number / width;

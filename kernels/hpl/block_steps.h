@@ -11,8 +11,10 @@ static inline void load_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][RE
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
     for (uint j = 0; j < BLOCKS; ++j) {
+      FM_HLS(pipeline II = 1)
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        FM_HLS(unroll)
         block[r / REGISTER_SIZE][j][r % REGISTER_SIZE][x] = from[(size_t)r * stride + j * REGISTER_SIZE + x];
       }
     }
@@ -26,8 +28,10 @@ static inline void store_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][R
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
     for (uint j = 0; j < BLOCKS; ++j) {
+      FM_HLS(pipeline II = 1)
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        FM_HLS(unroll)
         to[(size_t)r * stride + j * REGISTER_SIZE + x] = block[r / REGISTER_SIZE][j][r % REGISTER_SIZE][x];
       }
     }

@@ -147,48 +147,49 @@ void panel(T* a, fm::stream<word<T>>& factor, fm::stream<word<T>>& updated, shap
   }
 }
 
-/// What `in` brings goes to a kernel of this device, where `keeps`, and to the next device, where `passes`.
+/// What `arriving` brings goes to a kernel of this device, where `keeps`, and to the next device, where
+/// `passes`.
 template <typename T>
-void forward(fm::stream<word<T>>& in, fm::stream<word<T>>& kept, fm::stream<word<T>>& next, int words,
+void forward(fm::stream<word<T>>& arriving, fm::stream<word<T>>& kept, fm::stream<word<T>>& onward, int words,
              bool keeps, bool passes) {
   for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-    const word<T> part = in.read();
+    const word<T> part = arriving.read();
     if (keeps) kept.write(part);
-    if (passes) next.write(part);
+    if (passes) onward.write(part);
   }
 }
 
 /// The same, kept in memory.
 template <typename T>
-void keep(fm::stream<word<T>>& in, word<T>* kept, fm::stream<word<T>>& next, long words, bool keeps,
+void keep(fm::stream<word<T>>& arriving, word<T>* kept, fm::stream<word<T>>& onward, long words, bool keeps,
           bool passes) {
   for (long i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-    const word<T> part = in.read();
+    const word<T> part = arriving.read();
     if (keeps) kept[i] = part;
-    if (passes) next.write(part);
+    if (passes) onward.write(part);
   }
 }
 
 /// Without a link: to memory.
 template <typename T>
-void put(fm::stream<word<T>>& in, word<T>* kept, long words, bool keeps) {
+void put(fm::stream<word<T>>& arriving, word<T>* kept, long words, bool keeps) {
   for (long i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-    const word<T> part = in.read();
+    const word<T> part = arriving.read();
     if (keeps) kept[i] = part;
   }
 }
 
 /// Without a link: from memory.
 template <typename T>
-void take(const word<T>* kept, fm::stream<word<T>>& out, int words, bool keeps) {
+void take(const word<T>* kept, fm::stream<word<T>>& leaving, int words, bool keeps) {
   for (int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
     word<T> part = {};
     if (keeps) part = kept[i];
-    out.write(part);
+    leaving.write(part);
   }
 }
 
@@ -205,7 +206,7 @@ struct broadcast {
 /// Has the engine broadcast along the device's row and its column, both at the same time. `type`: of the
 /// elements, as accl_command has it. `failed` is the first status that does not say that it is done.
 inline void carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-                  broadcast along_row, broadcast along_column, int type, fm::accl_status* failed) {
+                  broadcast along_row, broadcast along_column, int number_type, fm::accl_status* failed) {
   for (int i = 0; i < 2; ++i) {
     const broadcast& one = i == 0 ? along_row : along_column;
     if (one.count == 0) continue;
@@ -213,7 +214,7 @@ inline void carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_st
     fm::accl_command command = fm::accl_collective(fm::accl_broadcast, one.root, one.count,
                                                    one.is_root ? elements : fm::accl_no_operand(), elements);
     command.communicator = one.communicator;
-    command.type = type;
+    command.type = number_type;
     commands.write(command);
   }
   for (int i = 0; i < 2; ++i) {
@@ -234,16 +235,16 @@ struct part {
 };
 
 template <typename T, int G>
-void inner(T* a, const T* left, const T* top, shape as, part of) {
+void inner(T* a, const T* left, const T* top, shape as, part blocks) {
   T left_block[most_elements];
   T top_block[most_elements];
   T product[most_elements];
   const int elements = as.size * as.size;
-  for (int number = of.first; number < of.first + of.count; ++number) {
+  for (int number = blocks.first; number < blocks.first + blocks.count; ++number) {
     fm::spend_cycles(as.spent);
     if (!as.computes) continue;
-    const long i = of.row + number / of.width;
-    const long j = of.column + number % of.width;
+    const long i = blocks.row + number / blocks.width;
+    const long j = blocks.column + number % blocks.width;
     for (int x = 0; x < elements; ++x) {
 #pragma HLS pipeline II = 1
       left_block[x] = left[i * elements + x];
@@ -288,41 +289,42 @@ void hpl_left(DATA_TYPE* a, fm::stream<hpl_word>& factor, fm::stream<hpl_word>& 
   hpl::panel<DATA_TYPE, REGISTER_BLOCK, false>(a, factor, updated, as, blocks, step);
 }
 
-void hpl_forward(fm::stream<hpl_word>& in, fm::stream<hpl_word>& kept, fm::stream<hpl_word>& next, int words,
-                 bool keeps, bool passes) {
-  hpl::forward<DATA_TYPE>(in, kept, next, words, keeps, passes);
+void hpl_forward(fm::stream<hpl_word>& arriving, fm::stream<hpl_word>& kept, fm::stream<hpl_word>& onward,
+                 int words, bool keeps, bool passes) {
+  hpl::forward<DATA_TYPE>(arriving, kept, onward, words, keeps, passes);
 }
 
-void hpl_keep(fm::stream<hpl_word>& in, hpl_word* kept, fm::stream<hpl_word>& next, long words, bool keeps,
-              bool passes) {
+void hpl_keep(fm::stream<hpl_word>& arriving, hpl_word* kept, fm::stream<hpl_word>& onward, long words,
+              bool keeps, bool passes) {
 #pragma HLS interface mode = m_axi port = kept bundle = kept
 #pragma HLS aggregate variable = kept
-  hpl::keep<DATA_TYPE>(in, kept, next, words, keeps, passes);
+  hpl::keep<DATA_TYPE>(arriving, kept, onward, words, keeps, passes);
 }
 
-void hpl_put(fm::stream<hpl_word>& in, hpl_word* kept, long words, bool keeps) {
+void hpl_put(fm::stream<hpl_word>& arriving, hpl_word* kept, long words, bool keeps) {
 #pragma HLS interface mode = m_axi port = kept bundle = kept
 #pragma HLS aggregate variable = kept
-  hpl::put<DATA_TYPE>(in, kept, words, keeps);
+  hpl::put<DATA_TYPE>(arriving, kept, words, keeps);
 }
 
-void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& out, int words, bool keeps) {
+void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& leaving, int words, bool keeps) {
 #pragma HLS interface mode = m_axi port = kept bundle = kept
 #pragma HLS aggregate variable = kept
-  hpl::take<DATA_TYPE>(kept, out, words, keeps);
+  hpl::take<DATA_TYPE>(kept, leaving, words, keeps);
 }
 
 void hpl_carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-               hpl::broadcast along_row, hpl::broadcast along_column, int type, fm::accl_status* failed) {
+               hpl::broadcast along_row, hpl::broadcast along_column, int number_type,
+               fm::accl_status* failed) {
 #pragma HLS interface mode = m_axi port = failed bundle = failed
-  hpl::carry(commands, statuses, along_row, along_column, type, failed);
+  hpl::carry(commands, statuses, along_row, along_column, number_type, failed);
 }
 
-void hpl_inner(DATA_TYPE* a, const DATA_TYPE* left, const DATA_TYPE* top, hpl::shape as, hpl::part of) {
+void hpl_inner(DATA_TYPE* a, const DATA_TYPE* left, const DATA_TYPE* top, hpl::shape as, hpl::part blocks) {
 #pragma HLS interface mode = m_axi port = a bundle = a
 #pragma HLS interface mode = m_axi port = left bundle = panels
 #pragma HLS interface mode = m_axi port = top bundle = panels
-  hpl::inner<DATA_TYPE, REGISTER_BLOCK>(a, left, top, as, of);
+  hpl::inner<DATA_TYPE, REGISTER_BLOCK>(a, left, top, as, blocks);
 }
 
 }  // extern "C"

@@ -17,8 +17,14 @@
 #define DIAGONAL(name) TILE_VALUE name[BLOCK_SIZE]
 
 // A column or row of a block, all elements of a register block at a time.
+#if defined(FM_HLS_CPP)
+#define BLOCK_LINE(name)                  \
+  TILE_VALUE name[BLOCKS][REGISTER_SIZE]; \
+  FM_HLS(array_partition variable = name complete dim = 2)
+#else
 #define BLOCK_LINE(name) \
   TILE_VALUE name[BLOCKS][REGISTER_SIZE] FM_PARTITION(2) FM_BANKS(1, REGISTER_SIZE* TILE_VALUE_BYTES)
+#endif
 
 // Element x of register block j in row r of the factors that lu hands to top and to left: L, of which only
 // what is below the diagonal is read, and U with the reciprocals of its diagonal.
@@ -42,7 +48,10 @@ static inline TILE_VALUE in_row(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE], 
                                 const uint y) {
   TILE_VALUE element = block[0][y];
   FM_UNROLL_FULLY
-  for (uint x = 1; x < REGISTER_SIZE; ++x) element = x == within ? block[x][y] : element;
+  for (uint x = 1; x < REGISTER_SIZE; ++x) {
+    FM_HLS(unroll)
+    element = x == within ? block[x][y] : element;
+  }
   return element;
 }
 
@@ -50,7 +59,10 @@ static inline TILE_VALUE in_column(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE
                                    const uint within) {
   TILE_VALUE element = block[x][0];
   FM_UNROLL_FULLY
-  for (uint y = 1; y < REGISTER_SIZE; ++y) element = y == within ? block[x][y] : element;
+  for (uint y = 1; y < REGISTER_SIZE; ++y) {
+    FM_HLS(unroll)
+    element = y == within ? block[x][y] : element;
+  }
   return element;
 }
 
@@ -58,6 +70,7 @@ static inline void set_in_column(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZE],
                                  const uint within, const TILE_VALUE element) {
   FM_UNROLL_FULLY
   for (uint y = 0; y < REGISTER_SIZE; ++y) {
+    FM_HLS(unroll)
     const TILE_VALUE before = block[x][y];
     block[x][y] = y == within ? element : before;
   }
@@ -68,8 +81,12 @@ static inline void subtract_product(TILE_VALUE block[REGISTER_SIZE][REGISTER_SIZ
                                     TILE_VALUE column[REGISTER_SIZE], TILE_VALUE row[REGISTER_SIZE]) {
   FM_UNROLL_FULLY
   for (uint x = 0; x < REGISTER_SIZE; ++x) {
+    FM_HLS(unroll)
     FM_UNROLL_FULLY
-    for (uint y = 0; y < REGISTER_SIZE; ++y) block[x][y] -= column[x] * row[y];
+    for (uint y = 0; y < REGISTER_SIZE; ++y) {
+      FM_HLS(unroll)
+      block[x][y] -= column[x] * row[y];
+    }
   }
 }
 
@@ -85,8 +102,10 @@ static inline void factorize_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZ
     TILE_VALUE pivot = 1;
     FM_PIPELINE
     for (uint j = 0; j < BLOCKS; ++j) {
+      FM_HLS(pipeline II = 1)
       FM_UNROLL_FULLY
       for (uint y = 0; y < REGISTER_SIZE; ++y) {
+        FM_HLS(unroll)
         const TILE_VALUE element = in_row(block[first][j], within, y);
         if (j == first && y == within) pivot = element;
         row[j][y] = j > first || (j == first && y > within) ? element : 0;
@@ -97,8 +116,11 @@ static inline void factorize_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZ
     FM_IGNORE_DEPENDENCE(block)
     FM_PIPELINE
     for (uint i = first; i < BLOCKS; ++i) {
+      FM_HLS(pipeline II = 1)
+      FM_HLS(dependence variable = block inter false)
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        FM_HLS(unroll)
         const bool is_below = i > first || x > within;
         const TILE_VALUE element = in_column(block[i][first], x, within);
         const TILE_VALUE factor = element * reciprocal;
@@ -111,7 +133,11 @@ static inline void factorize_block(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZ
     for (uint i = first; i < BLOCKS; ++i) {
       FM_IGNORE_DEPENDENCE(block)
       FM_PIPELINE
-      for (uint j = 0; j < BLOCKS; ++j) subtract_product(block[i][j], column[i], row[j]);
+      for (uint j = 0; j < BLOCKS; ++j) {
+        FM_HLS(pipeline II = 1)
+        FM_HLS(dependence variable = block inter false)
+        subtract_product(block[i][j], column[i], row[j]);
+      }
     }
   }
 }
@@ -129,8 +155,11 @@ static inline void solve_left(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][RE
     FM_IGNORE_DEPENDENCE(block)
     FM_PIPELINE
     for (uint i = 0; i < BLOCKS; ++i) {
+      FM_HLS(pipeline II = 1)
+      FM_HLS(dependence variable = block inter false)
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        FM_HLS(unroll)
         const TILE_VALUE solved = in_column(block[i][first], x, within) * reciprocal;
         set_in_column(block[i][first], x, within, solved);
         column[i][x] = solved;
@@ -143,7 +172,11 @@ static inline void solve_left(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][RE
     for (uint j = first; j < BLOCKS; ++j) {
       FM_IGNORE_DEPENDENCE(block)
       FM_PIPELINE
-      for (uint i = 0; i < BLOCKS; ++i) subtract_product(block[i][j], column[i], row[j]);
+      for (uint i = 0; i < BLOCKS; ++i) {
+        FM_HLS(pipeline II = 1)
+        FM_HLS(dependence variable = block inter false)
+        subtract_product(block[i][j], column[i], row[j]);
+      }
     }
   }
 }
@@ -159,8 +192,10 @@ static inline void solve_top(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][REG
     const uint within = k % REGISTER_SIZE;
     FM_PIPELINE
     for (uint j = 0; j < BLOCKS; ++j) {
+      FM_HLS(pipeline II = 1)
       FM_UNROLL_FULLY
       for (uint y = 0; y < REGISTER_SIZE; ++y) {
+        FM_HLS(unroll)
         const TILE_VALUE element = in_column(factor[j][first], y, within);
         column[j][y] = j > first || (j == first && y > within) ? element : 0;
         row[j][y] = in_row(block[first][j], within, y);
@@ -171,7 +206,11 @@ static inline void solve_top(TILE_VALUE block[BLOCKS][BLOCKS][REGISTER_SIZE][REG
     for (uint i = first; i < BLOCKS; ++i) {
       FM_IGNORE_DEPENDENCE(block)
       FM_PIPELINE
-      for (uint j = 0; j < BLOCKS; ++j) subtract_product(block[i][j], column[i], row[j]);
+      for (uint j = 0; j < BLOCKS; ++j) {
+        FM_HLS(pipeline II = 1)
+        FM_HLS(dependence variable = block inter false)
+        subtract_product(block[i][j], column[i], row[j]);
+      }
     }
   }
 }
@@ -182,11 +221,16 @@ static inline void subtract_products(TILE_VALUE block[REGISTER_SIZE][REGISTER_SI
                                      TILE_VALUE right[REGISTER_SIZE][REGISTER_SIZE]) {
   FM_UNROLL_FULLY
   for (uint i = 0; i < REGISTER_SIZE; ++i) {
+    FM_HLS(unroll)
     FM_UNROLL_FULLY
     for (uint j = 0; j < REGISTER_SIZE; ++j) {
+      FM_HLS(unroll)
       TILE_VALUE sum = left[i][0] * right[0][j];
       FM_UNROLL_FULLY
-      for (uint k = 1; k < REGISTER_SIZE; ++k) sum += left[i][k] * right[k][j];
+      for (uint k = 1; k < REGISTER_SIZE; ++k) {
+        FM_HLS(unroll)
+        sum += left[i][k] * right[k][j];
+      }
       block[i][j] -= sum;
     }
   }
@@ -203,8 +247,10 @@ static inline void update_block(__global TILE_VALUE* start, const uint columns,
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
     FM_PIPELINE
     for (uint j = 0; j < BLOCKS; ++j) {
+      FM_HLS(pipeline II = 1)
       FM_UNROLL_FULLY
       for (uint x = 0; x < REGISTER_SIZE; ++x) {
+        FM_HLS(unroll)
         const uint c = j * REGISTER_SIZE + x;
         block[r / REGISTER_SIZE][j][r % REGISTER_SIZE][x] = start[(size_t)r * columns + c];
         left_block[r / REGISTER_SIZE][j][r % REGISTER_SIZE][x] = left[r * BLOCK_SIZE + c];
@@ -219,7 +265,11 @@ static inline void update_block(__global TILE_VALUE* start, const uint columns,
     for (uint i = 0; i < BLOCKS; ++i) {
       FM_IGNORE_DEPENDENCE(block)
       FM_PIPELINE
-      for (uint j = 0; j < BLOCKS; ++j) subtract_products(block[i][j], left_block[i][k], right_block[k][j]);
+      for (uint j = 0; j < BLOCKS; ++j) {
+        FM_HLS(pipeline II = 1)
+        FM_HLS(dependence variable = block inter false)
+        subtract_products(block[i][j], left_block[i][k], right_block[k][j]);
+      }
     }
   }
   store_block(block, start, columns);

@@ -112,11 +112,11 @@ void receive_blocks(fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& stays,
 /// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for
 /// each of `streams`. `type`: of the elements, as accl_command has it.
 void put_words(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-               const unsigned long long* elements, int streams, int peer, int type) {
+               const unsigned long long* elements, int streams, int peer, int number_type) {
 #pragma HLS interface mode = m_axi port = elements bundle = elements
   for (int i = 0; i < streams; ++i) {
     fm::accl_command command = fm::accl_stream_put(fm::accl_stream(i), elements[i], peer, i);
-    command.type = type;
+    command.type = number_type;
     commands.write(command);
   }
   for (int i = 0; i < streams; ++i) statuses.read();
@@ -126,7 +126,7 @@ void put_words(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_statu
 /// `a`, each three numbers: rank, place in blocks, tag. `elements`: of a block.
 void exchange_blocks(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
                      const int* receives, int receiving, const int* sends, int sending, int arrived, int a,
-                     unsigned long long elements, int type) {
+                     unsigned long long elements, int number_type) {
 #pragma HLS interface mode = m_axi port = receives bundle = receives
 #pragma HLS interface mode = m_axi port = sends bundle = sends
   for (int i = 0; i < receiving + sending; ++i) {
@@ -135,7 +135,7 @@ void exchange_blocks(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl
     const fm::accl_operand block = fm::accl_memory(is_receive ? arrived : a, one[1] * elements);
     fm::accl_command command = is_receive ? fm::accl_recv(block, elements, one[0], one[2])
                                           : fm::accl_send(block, elements, one[0], one[2]);
-    command.type = type;
+    command.type = number_type;
     commands.write(command);
   }
   for (int i = 0; i < receiving + sending; ++i) statuses.read();

@@ -33,9 +33,11 @@ static inline Part make_part(const uint log_part, const uint log_table, const ul
 // is free; `unfinished`: numbers that are neither dropped nor out of the register.
 static inline ulong cycle(ulong number[RNGS], ulong left[RNGS], ulong place[REGISTER_LENGTH],
                           long* const unfinished, const Part part) {
+  FM_HLS(inline)
   uint finished = 0;
   FM_UNROLL_FULLY
   for (uint r = 0; r < RNGS; ++r) {
+    FM_HLS(unroll)
     const bool is_wanted = (number[r] & part.mask) == part.bits;
     const bool is_free = place[r * RNG_DISTANCE] == 0;
     if (left[r] == 0 || (is_wanted && !is_free)) continue;
@@ -46,7 +48,10 @@ static inline ulong cycle(ulong number[RNGS], ulong left[RNGS], ulong place[REGI
   }
   const ulong update = place[0];
   FM_UNROLL_FULLY
-  for (uint i = 0; i + 1 < REGISTER_LENGTH; ++i) place[i] = place[i + 1];
+  for (uint i = 0; i + 1 < REGISTER_LENGTH; ++i) {
+    FM_HLS(unroll)
+    place[i] = place[i + 1];
+  }
   place[REGISTER_LENGTH - 1] = 0;
   *unfinished -= (long)finished + (update != 0 ? 1 : 0);
   return update;
@@ -54,32 +59,50 @@ static inline ulong cycle(ulong number[RNGS], ulong left[RNGS], ulong place[REGI
 #endif
 
 FM_SINGLE_WORK_ITEM
-__kernel void FM_REPLICATED(random_access)(FM_GLOBAL(random_access, table) ulong* restrict table,
+__kernel void FM_REPLICATED(random_access)(FM_GLOBAL(random_access, items) ulong* restrict items,
                                            FM_GLOBAL(random_access, seeds) const ulong* restrict seeds,
                                            const ulong numbers_each, const uint log_part,
                                            const uint log_table, const ulong part) {
+  FM_PORT(items)
+  FM_PORT(seeds)
+  FM_SCALAR(numbers_each)
+  FM_SCALAR(log_part)
+  FM_SCALAR(log_table)
+  FM_SCALAR(part)
+  FM_CONTROL
   // All in registers: each cycle changes all of it.
   ulong number[RNGS] FM_REGISTERS;
+  FM_HLS(array_partition variable = number complete dim = 0)
   ulong left[RNGS] FM_REGISTERS;
+  FM_HLS(array_partition variable = left complete dim = 0)
   ulong place[REGISTER_LENGTH] FM_REGISTERS;
+  FM_HLS(array_partition variable = place complete dim = 0)
   FM_UNROLL_FULLY
   for (uint r = 0; r < RNGS; ++r) {
+    FM_HLS(unroll)
     number[r] = seeds[r];
     left[r] = numbers_each;
   }
   FM_UNROLL_FULLY
-  for (uint i = 0; i < REGISTER_LENGTH; ++i) place[i] = 0;
+  for (uint i = 0; i < REGISTER_LENGTH; ++i) {
+    FM_HLS(unroll)
+    place[i] = 0;
+  }
   long unfinished = (long)(numbers_each * RNGS);
   const Part own = make_part(log_part, log_table, part);
 
 #if BUFFER_SIZE == 1
 #if IGNORE_DEPENDENCE
-  FM_IGNORE_DEPENDENCE(table)
+  FM_IGNORE_DEPENDENCE(items)
 #endif
   FM_PIPELINE
   while (unfinished > 0) {
+    FM_HLS(pipeline II = 1)
+#if IGNORE_DEPENDENCE
+    FM_HLS(dependence variable = items inter false)
+#endif
     const ulong update = cycle(number, left, place, &unfinished, own);
-    if (update != 0) table[own_item(update, log_part)] ^= update;
+    if (update != 0) items[own_item(update, log_part)] ^= update;
   }
 #else
   FM_SERIAL
@@ -88,13 +111,15 @@ __kernel void FM_REPLICATED(random_access)(FM_GLOBAL(random_access, table) ulong
     ulong item[BUFFER_SIZE];
     FM_PIPELINE
     for (uint k = 0; k < BUFFER_SIZE; ++k) {
+      FM_HLS(pipeline II = 1)
       update[k] = cycle(number, left, place, &unfinished, own);
-      if (update[k] != 0) item[k] = table[own_item(update[k], log_part)];
+      if (update[k] != 0) item[k] = items[own_item(update[k], log_part)];
     }
     FM_NO_FUSION
     FM_PIPELINE
     for (uint k = 0; k < BUFFER_SIZE; ++k) {
-      if (update[k] != 0) table[own_item(update[k], log_part)] = item[k] ^ update[k];
+      FM_HLS(pipeline II = 1)
+      if (update[k] != 0) items[own_item(update[k], log_part)] = item[k] ^ update[k];
     }
   }
 #endif

@@ -20,34 +20,34 @@ typedef struct {
   uint oldest;
 } Queue;
 
-static inline void apply(__global ulong* const table, const ulong update, const uint log_part) {
+static inline void apply(__global ulong* const items, const ulong update, const uint log_part) {
   const ulong item = own_item(update, log_part);
 #if ATOMIC && defined(cl_khr_int64_extended_atomics)
-  atom_xor((volatile __global ulong*)(table + item), update);
+  atom_xor((volatile __global ulong*)(items + item), update);
 #elif ATOMIC
-  volatile __global uint* const halves = (volatile __global uint*)(table + item);
+  volatile __global uint* const halves = (volatile __global uint*)(items + item);
   atomic_xor(halves, (uint)update);
   atomic_xor(halves + 1, (uint)(update >> 32));
 #else
-  table[item] ^= update;
+  items[item] ^= update;
 #endif
 }
 
-static inline void push(Queue* const queue, __global ulong* const table, const ulong update,
+static inline void push(Queue* const queue, __global ulong* const items, const ulong update,
                         const uint log_part) {
 #if BUFFER_SIZE == 1
-  apply(table, update, log_part);
+  apply(items, update, log_part);
 #else
-  FM_PREFETCH(table[own_item(update, log_part)]);
+  FM_PREFETCH(items[own_item(update, log_part)]);
   const ulong oldest = queue->update[queue->oldest];
   queue->update[queue->oldest] = update;
   queue->oldest = (queue->oldest + 1) % BUFFER_SIZE;
-  if (oldest != 0) apply(table, oldest, log_part);
+  if (oldest != 0) apply(items, oldest, log_part);
 #endif
 }
 
 // All numbers are wanted: LANES of them at a time.
-static inline void update_all(Queue* const queue, __global ulong* const table, lanes number,
+static inline void update_all(Queue* const queue, __global ulong* const items, lanes number,
                               const ulong steps, const uint log_part) {
   for (ulong step = 0; step < steps; ++step) {
     union {
@@ -57,7 +57,7 @@ static inline void update_all(Queue* const queue, __global ulong* const table, l
     current.vector = number;
     number = (number << 1) ^ ((0 - (number >> 63)) & RA_POLYNOMIAL);
     FM_UNROLL_FULLY
-    for (uint k = 0; k < LANES; ++k) push(queue, table, current.number[k], log_part);
+    for (uint k = 0; k < LANES; ++k) push(queue, items, current.number[k], log_part);
   }
 }
 
@@ -82,7 +82,7 @@ static inline ulong own_steps(const ulong number, const uint log_part, const uin
 }
 
 // Only some numbers are wanted: the others are not even generated.
-static inline void update_own(Queue* const queue, __global ulong* const table, ulong number,
+static inline void update_own(Queue* const queue, __global ulong* const items, ulong number,
                               const ulong steps, const uint log_part, const uint log_table,
                               const ulong part) {
   for (ulong left = steps; left > 0;) {
@@ -91,14 +91,14 @@ static inline void update_own(Queue* const queue, __global ulong* const table, u
     while (own != 0) {
       const uint step = (uint)clz(own);
       own ^= 1UL << (63 - step);
-      push(queue, table, later_number(number, step), log_part);
+      push(queue, items, later_number(number, step), log_part);
     }
     number = later_number(number, count);
     left -= count;
   }
 }
 
-__kernel void random_access(__global ulong* restrict table, __global const ulong* restrict seeds,
+__kernel void random_access(__global ulong* restrict items, __global const ulong* restrict seeds,
                             const ulong numbers_each, const uint log_part, const uint log_table,
                             const ulong part) {
   const size_t first = get_global_id(0) * LANES;
@@ -108,13 +108,13 @@ __kernel void random_access(__global ulong* restrict table, __global const ulong
   if (log_part == log_table) {
     lanes number;
     for (uint k = 0; k < LANES; ++k) ((ulong*)&number)[k] = seeds[first + k];
-    update_all(&queue, table, number, numbers_each, log_part);
+    update_all(&queue, items, number, numbers_each, log_part);
   } else {
     for (uint k = 0; k < LANES; ++k) {
-      update_own(&queue, table, seeds[first + k], numbers_each, log_part, log_table, part);
+      update_own(&queue, items, seeds[first + k], numbers_each, log_part, log_table, part);
     }
   }
   for (uint k = 0; k < BUFFER_SIZE; ++k) {
-    if (queue.update[k] != 0) apply(table, queue.update[k], log_part);
+    if (queue.update[k] != 0) apply(items, queue.update[k], log_part);
   }
 }

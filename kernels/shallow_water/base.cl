@@ -65,7 +65,7 @@ static inline sw_through sw_kept(__global const scalar* fluxes, const int code, 
 // those of throughput.cl.
 FM_SINGLE_WORK_ITEM
 __kernel void stage(__global const scalar* restrict state, __global const scalar* before,
-                    __global scalar* after, __global const scalar* restrict geometry,
+                    __global scalar* updated, __global const scalar* restrict geometry,
                     __global const int* restrict codes, __global scalar* restrict outflow,
                     __global int* restrict trouble, __global const int* restrict edges,
                     __global scalar* restrict fluxes, const uint edge_count, const uint count,
@@ -128,7 +128,7 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
 #if ORDER > 0
         value = take * value + keep * before[at];
 #endif
-        after[at] = value;
+        updated[at] = value;
       }
     }
     outflow[place] += weight * (dt * sums.outflow);

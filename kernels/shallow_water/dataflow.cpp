@@ -100,7 +100,7 @@ void receive_over_links(const sw_kernels::neighbour* neighbours, const int* plac
 /// `ready` hears of each message that it begins to leave, where `tells` is not 0.
 void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count, unsigned int first_step,
                     unsigned int steps, unsigned int tells, fm::stream<sw_kernels::state_word>& leaving,
-                    fm::stream<sw_kernels::engine_word>& out, fm::stream<int>& ready,
+                    fm::stream<sw_kernels::engine_word>& to_engine, fm::stream<int>& ready,
                     unsigned long long* sent) {
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
 #pragma HLS interface mode = m_axi port = sent bundle = sent
@@ -115,7 +115,7 @@ void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count,
         if (tells != 0 && i == 0) ready.write(1);
         if (sw_kernels::put(&wide, word, i, elements)) {
           sum += sw_kernels::mark_of(wide, (unsigned long long)step * elements + i);
-          out.write(wide);
+          to_engine.write(wide);
         }
       }
       sent[n] += sum;

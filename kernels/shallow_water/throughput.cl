@@ -49,11 +49,11 @@ static inline whole sw_numbered(int first) {
 #endif
 }
 
-// `before`: at the beginning of the step, of which only the own elements are read: `after` may be the same.
+// `before`: at the beginning of the step, of which only the own elements are read: `updated` may be the same.
 // `trouble`: the first stage, counted from the start, that found something that must not be; those behind it
 // do nothing, so that the host sees what it found.
 __kernel void stage(__global const scalar* restrict state, __global const scalar* before,
-                    __global scalar* after, __global const scalar* restrict geometry,
+                    __global scalar* updated, __global const scalar* restrict geometry,
                     __global const int* restrict codes, __global scalar* restrict outflow,
                     __global int* restrict trouble, const uint first, const uint stride, const uint elements,
                     const uint stage_number, const scalar dt, const scalar keep, const scalar take,
@@ -101,7 +101,7 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
 #if ORDER > 0
       value = take * value + keep * SW_LOAD(before, at);
 #endif
-      SW_STORE(after, at, value);
+      SW_STORE(updated, at, value);
     }
   }
   const truth has_open_edge =

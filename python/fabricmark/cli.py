@@ -21,6 +21,7 @@ from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build import bitstreams as bitstreams_command
 from fabricmark.build import emulate as emulation
 from fabricmark.build.command import build
+from fabricmark.build.design import LANGUAGES, OPENCL
 from fabricmark.codec import command as codec_command
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
@@ -221,6 +222,9 @@ def run_command(
     backend: Annotated[
         str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL (default) or natively.")
     ] = None,
+    language: Annotated[
+        str | None, choices.one_of(list(LANGUAGES), "With --emulate: of the kernels (default: opencl).")
+    ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = campaign_run.OUTPUT,
     both: Annotated[
         bool,
@@ -235,12 +239,12 @@ def run_command(
     if campaign_run.is_campaign(name):
         given = (
             extra or None, runtime, ranks, mpi, launcher, platform, device,
-            system, board, bitstream_id, transport, emulate or None, backend, both or None,
+            system, board, bitstream_id, transport, emulate or None, backend, language, both or None,
         )  # fmt: skip
         raise typer.Exit(_run_campaign(name, given, output, again, full))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    _check_emulation(emulate, backend, (runtime, platform, device, both or None))
+    _check_emulation(emulate, backend, language, (runtime, platform, device, both or None))
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
     launch.check_ranks(ranks, mpi, launcher)
@@ -249,7 +253,7 @@ def run_command(
     wanted = choice.wanted(system, board, bitstream_id, transport)
     if emulate:
         job = launch.Job(name, runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
-        raise typer.Exit(_run_emulated(job, wanted, words, backend, full=full))
+        raise typer.Exit(_run_emulated(job, wanted, words, backend, language or OPENCL, full=full))
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
@@ -285,8 +289,13 @@ def _jobs(
     return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
 
 
-def _check_emulation(emulate: bool, backend: str | None, devices: Sequence[str | None]) -> None:
-    """Raises FabricmarkError (2) for a backend without emulation, and emulation with a named device."""
+def _check_emulation(
+    emulate: bool, backend: str | None, language: str | None, devices: Sequence[str | None]
+) -> None:
+    """Raises FabricmarkError (2) for a backend or language without emulation, and emulation with a named
+    device."""
+    if language is not None and not emulate:
+        raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
     if backend is not None and (not emulate or backend not in xrt.NAMES):
         remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
         raise FabricmarkError(f"--backend {backend}", remedy)
@@ -296,12 +305,18 @@ def _check_emulation(emulate: bool, backend: str | None, devices: Sequence[str |
 
 
 def _run_emulated(
-    job: launch.Job, wanted: choice.Wanted | None, words: Sequence[str], backend: str | None, *, full: bool
+    job: launch.Job,
+    wanted: choice.Wanted | None,
+    words: Sequence[str],
+    backend: str | None,
+    language: str,
+    *,
+    full: bool,
 ) -> int:
     """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
     backend = backend or next(iter(xrt.NAMES))
     cards = job.mpi or 1  # ranks of one process share a card
-    with emulation.ready(job.benchmark, wanted, words, job.output, cards, backend) as made:
+    with emulation.ready(job.benchmark, wanted, words, job.output, cards, backend, language) as made:
         told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
         names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
         options = [*running.of_system(told, names, words, job.output, without), *words, *made.words]

@@ -81,6 +81,7 @@ Json kernel_json(const KernelSpec& spec) {
             {"variants", Json::object()}};
   for (const VariantSpec& variant : spec.variants) {
     json["variants"][variant.name] = {{"file", variant.file},
+                                      {"hls", variant.hls},
                                       {"style", variant.style},
                                       {"entry_points", variant.entry_points},
                                       {"replicated", variant.replicated},

@@ -86,6 +86,7 @@ struct WorkGroupSpec {
 struct VariantSpec {
   std::string name;
   std::string file;
+  std::string hls;    ///< file of the same kernels in HLS C++; empty: there is none
   std::string style;  ///< such as "nd-range"; empty where nothing says
   std::vector<std::string> entry_points;
   std::vector<std::string>
@@ -247,6 +248,7 @@ struct DeviceFacts {
 struct Design {
   std::string board{};      ///< id of systems/boards
   std::string bitstream{};  ///< FILE/NAME of systems/bitstreams
+  std::string language{};   ///< of the sources that it was made from; empty: OpenCL C
   double clock_hz = 0;      ///< that the tools reached; 0: not known
   std::string tools{};
   std::string shell{};

@@ -105,6 +105,7 @@ void add_design(Json& json, const Design& design) {
   };
   add("board", design.board, !design.board.empty());
   add("bitstream", design.bitstream, !design.bitstream.empty());
+  add("language", design.language, !design.language.empty());
   add("clock_hz", design.clock_hz, design.clock_hz > 0);
   add("tools", design.tools, !design.tools.empty());
   add("shell", design.shell, !design.shell.empty());

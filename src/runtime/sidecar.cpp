@@ -24,8 +24,11 @@ Design read_design(const TomlReader& reader) {
   const auto text = [&](const char* key) {
     return root.contains(key) ? reader.text(root, key, "") : std::string();
   };
-  Design design{
-      .board = text("board"), .bitstream = text("bitstream"), .tools = text("tools"), .shell = text("shell")};
+  Design design{.board = text("board"),
+                .bitstream = text("bitstream"),
+                .language = text("language"),
+                .tools = text("tools"),
+                .shell = text("shell")};
   if (!design.bitstream.empty() && design.bitstream.find('/') == std::string::npos)
     throw reader.wrong("bitstream", "FILE/NAME of systems/bitstreams");
   if (root.contains("clock_hz")) {
@@ -54,8 +57,8 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
   }
   const TomlReader reader(file_text(file, "sidecar"), file);
   reader.only(reader.root(),
-              {"benchmark", "variant", "digest", "parameters", "board", "bitstream", "clock_hz", "tools",
-               "shell", "resources"},
+              {"benchmark", "variant", "language", "digest", "parameters", "board", "bitstream", "clock_hz",
+               "tools", "shell", "resources"},
               "");
   const std::string benchmark = reader.text(reader.root(), "benchmark", "");
   if (benchmark != spec.benchmark) {

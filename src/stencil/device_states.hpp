@@ -26,11 +26,11 @@ class DeviceStates {
  public:
   explicit DeviceStates(const runtime::Context& context)
       : queue_(context.device().queue(/*profiling=*/context.timeline().enabled())),
-        states_{of_advance(context, "state"), of_advance(context, "after")},
+        states_{of_advance(context, "state"), of_advance(context, "updated")},
         trouble_(of_advance(context, "trouble")),
         kernels_{context.replications(1), context.replications(1)} {
     for (std::size_t i = 0; i < states_.size(); ++i) {
-      kernels_[i].set(0, {{"state", states_[i]}, {"after", states_[1 - i]}, {"trouble", trouble_}});
+      kernels_[i].set(0, {{"state", states_[i]}, {"updated", states_[1 - i]}, {"trouble", trouble_}});
     }
   }
 

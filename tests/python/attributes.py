@@ -22,7 +22,9 @@ ARRAY_WORDS = {
 }
 BYTES = {"uchar": 1, "half": 2, "int": 4, "uint": 4, "float": 4, "ulong": 8, "long": 8, "double": 8}
 
-PARENTHESES = r"\((?:[^()]|\((?:[^()]|\((?:[^()]|\([^()]*\))*\))*\))*\)"
+PARENTHESES = r"\([^()]*\)"
+for _ in range(5):  # within each other
+    PARENTHESES = rf"\((?:[^()]|{PARENTHESES})*\)"
 ATTRIBUTE = rf"__attribute__\s*{PARENTHESES}"
 MARK = rf"(?:^[ \t]*\#pragma[^\n]*$|{ATTRIBUTE})"
 LOOP = re.compile(rf"((?:{MARK}\s*)*)\b(for|while)\s*\(([^;)]*)", re.MULTILINE)

@@ -321,3 +321,34 @@ def test_a_tool_that_fails_leaves_no_sidecar(tools, one_error_line, variables, s
 def test_what_cannot_be_built_is_refused_in_one_line(tools, one_error_line, words, said):
     tools.environment["FABRICMARK_SYSTEMS"] = str(tools.folder / "none")
     assert said in one_error_line(tools.run("build", *words, "--dry-run"), 2)
+
+
+@programs
+def test_the_command_lines_for_hls_cpp(tmp_path):
+    """Whose ports are in the source, so that no configuration asks for them; kernels have the same names."""
+    found = resolved("hpl", "u280_ddr", replications="2", transport="host").in_language(design.HLS)
+    made = vitis.steps(found, "xilinx_u280", tmp_path, [])
+    assert [command[command.index("-k") + 1] for command in made.commands[:-1]] == [
+        "lu",
+        "left",
+        "top",
+        "inner",
+    ]
+    assert all(str(KERNELS / "hpl" / "base.cpp") in command for command in made.commands[:-1])
+    assert [file.name for file in made.files] == ["hpl.link.cfg"]
+    assert not any("REPLICATIONS" in word or "-cl-" in word for command in made.commands for word in command)
+    assert 'language = "HLS C++"' in made.sidecar.splitlines()
+    opencl = steps("v++", tmp_path, "hpl", "u280_ddr", replications="2", transport="host")
+    assert opencl.files[tmp_path / "hpl.link.cfg"] == made.files[tmp_path / "hpl.link.cfg"]
+    assert "language" not in opencl.sidecar
+
+
+@programs
+@pytest.mark.parametrize(("words", "line"), [
+    (("stream", "--tool", "aoc", "--language", "hls"), "aoc takes no HLS C++"),
+    (("lbm", "--tool", "v++", "--language", "hls"), "lbm's variant base is not written in HLS C++"),
+    (("touch", "--tool", "v++", "--language", "hls"), "touch's variant base is not written in HLS C++"),
+    (("stream", "--tool", "v++", "--language", "vhdl"), "there is no language vhdl"),
+])  # fmt: skip
+def test_a_language_that_there_is_not_is_refused(run, one_error_line, words, line):
+    assert line in one_error_line(run("build", *words, "--dry-run"), 2)

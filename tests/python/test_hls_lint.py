@@ -1,5 +1,6 @@
 """tools/hls_lint.py: each feature that it refuses is planted in a dataflow kernel and found in its line."""
 
+import shutil
 import subprocess
 import sys
 
@@ -185,6 +186,15 @@ def test_the_sources_of_this_project_pass_and_a_fault_in_one_is_found(tmp_path):
     faulty.write_text(text.replace("link.write(scaled)", "link.write(*new word(scaled))"))
     done = lint(faulty)
     assert done.returncode == 1 and done.stdout.startswith(f"{faulty}:{line}: heap: new; "), done.stdout
+
+
+def test_a_base_kernel_is_looked_at_with_its_parameters(tmp_path):
+    shutil.copy(REPOSITORY / "kernels" / "gemm" / "kernel.toml", tmp_path)
+    text = (REPOSITORY / "kernels" / "gemm" / "base.cpp").read_text()
+    source = tmp_path / "base.cpp"
+    source.write_text(text + "int* more() { return new int[BLOCK_SIZE]; }\n")
+    done = lint(source)
+    assert done.stdout == f"{source}:{text.count(chr(10)) + 1}: heap: new; declare an array of fixed size\n"
 
 
 def test_headers_beside_a_kernel_are_looked_at(tmp_path):

@@ -69,9 +69,10 @@ def on_card(folder, boards):
         words=None,
         variables=None,
         other=None,
+        language=design.OPENCL,
         **built,
     ):
-        made, description = build(folder, name, board, replications, change, **built)
+        made, description = build(folder, name, board, replications, change, language, **built)
         program = Stream(folder, PROGRAM.with_name(f"fm_{name}"))
         program.environment.update(environment(board, description))
         variables = dict(variables or {})
@@ -87,17 +88,13 @@ def on_card(folder, boards):
     return run
 
 
-def build(folder, name, board, replications, change=None, **given):
+def build(folder, name, board, replications, change=None, language=design.OPENCL, **given):
     """The bitstream of a benchmark and its description; `change` makes what the card is told of that."""
     given |= {"replications": str(replications)} if replications else {}
     bitstream = f"{board}_single/{name}" if board == "u280_ddr" and name in OF_SEVERAL else None
-    found = design.resolve(name, "base", board, bitstream, given)
-    made = card.steps(
-        found,
-        None,
-        folder / f"{board}-{name}-{replications}-{len(given)}-{getattr(change, '__name__', '')}",
-        [],
-    )
+    found = design.resolve(name, "base", board, bitstream, given).in_language(language)
+    own = f"{board}-{name}-{replications}-{len(given)}-{getattr(change, '__name__', '')}-{language}"
+    made = card.steps(found, None, folder / own, [])
     description = card.describe(found, None)
     if change is not None:
         entry = next(file for file in made.files if file.name.endswith(".card.c"))
@@ -107,6 +104,7 @@ def build(folder, name, board, replications, change=None, **given):
     return made, description
 
 
+OF_BOTH = ("stream", "gemm", "fft", "ptrans", "hpl", "random_access")  # languages
 OF_SEVERAL = ("stream", "gemm", "fft", "random_access")  # of which the board has several
 
 
@@ -125,7 +123,7 @@ def check_valid(done):
     ("xrt", "gemm", "u280_hbm", 2),
     *(pytest.param(backend, name, board, replications, marks=FULL)
       for backend in xrt.NAMES
-      for name in ("stream", "gemm", "fft", "ptrans", "hpl", "random_access")
+      for name in OF_BOTH
       for board in ("u280_hbm", "u280_ddr") for replications in (1, 2)),
     pytest.param("opencl", "host_transfer", "u280_ddr", None, marks=FULL),
 ])  # fmt: skip
@@ -133,6 +131,24 @@ def test_results_are_valid_and_emulated(on_card, backend, name, board, replicati
     done = on_card(name, board, replications, variables={xrt.BACKEND: backend})
     check_valid(done)
     assert done.document["environment"]["device"]["platform"] == xrt.NAMES[backend]
+
+
+@pytest.mark.parametrize(("backend", "name", "board", "replications"), [
+    *(("opencl", name, "u280_hbm", 2) for name in OF_BOTH if name != "random_access"),
+    *(pytest.param(*how, marks=FULL) for name in OF_BOTH for how in (
+        ("opencl", name, "u280_hbm", 1), ("xrt", name, "u280_hbm", 2),  # RandomAccess takes long
+        ("xrt", name, "u280_ddr", 1), ("opencl", name, "u280_ddr", 2))),
+])  # fmt: skip
+def test_kernels_in_hls_cpp_are_valid(on_card, backend, name, board, replications):
+    done = on_card(name, board, replications, language=design.HLS, variables={xrt.BACKEND: backend})
+    check_valid(done)
+    assert done.document["run"]["kernel"]["language"] == design.LANGUAGES[design.HLS]
+
+
+def test_random_access_in_hls_cpp_loses_no_update_of_a_small_table(on_card):
+    """Where it waits for each, as with buffers of one item."""
+    words = ("--log-size", 14)
+    check_valid(on_card("random_access", replications=2, language=design.HLS, words=words, buffer_size="1"))
 
 
 @pytest.mark.parametrize("name", [pytest.param("fft", marks=FULL), pytest.param("hpl", marks=FULL)])
@@ -255,12 +271,14 @@ def test_kernel_sources_are_refused_with_the_right_remedy(on_card, folder, board
     assert [one["emulated"] for one in devices(program)] == [True, True]
 
 
-def test_run_builds_a_bitstream_and_runs_it(run, tmp_path):
+@pytest.mark.parametrize("language", [(), ("--language", "hls")])
+def test_run_builds_a_bitstream_and_runs_it(run, tmp_path, language):
     """The command for all of it."""
     words = ("run", "gemm", "--system", "u280_hbm", "--emulate", "--output", tmp_path / "results")
-    done = run(*words, "--", "--size", "300", "--block-size", "64", *map(str, ONCE))
+    done = run(*words, *language, "--", "--size", "300", "--block-size", "64", *map(str, ONCE))
     assert done.returncode == 0, done.stderr
     assert "xilinx_u280_hbm_card" in done.stdout and "emulated" in done.stdout
+    assert ("of HLS C++" in done.stdout) == bool(language)
 
 
 @pytest.mark.parametrize(("words", "line"), [
@@ -269,6 +287,9 @@ def test_run_builds_a_bitstream_and_runs_it(run, tmp_path):
     (("stream", "--emulate", "--system", "u280_hbm", "--device", "0"), "--emulate chooses the device"),
     (("stream", "--emulate", "--system", "u280_hbm", "--", "--bitstream", "a"), "--bitstream with --emulate"),
     (("stream", "--backend", "xrt"), "--backend xrt"),
+    (("stream", "--language", "hls"), "--language hls"),
+    (("stream", "--emulate", "--system", "u280_hbm", "--language", "vhdl"), "there is no language vhdl"),
+    (("lbm", "--emulate", "--system", "u280_hbm", "--language", "hls"), "is not written in HLS C++"),
     (("stream", "--emulate", "--system", "u280_hbm", "--backend", "hip"), "--backend hip"),
 ])  # fmt: skip
 def test_what_cannot_be_emulated_is_refused(run, one_error_line, words, line):

@@ -13,7 +13,7 @@ NUMBERS = 2 * 64 * 7
 BEGIN = "  const ulong steps = (ulong)batch * FFT_STEPS;\n"
 END = "#endif\n  }\n}"
 BEFORE = "cycle / FFT_STEPS"  # number of the transform that is read
-LOAD = f"fft_load_column(in + {BEFORE} * (8 * FFT_STEPS), clock % FFT_STEPS, v);"
+LOAD = f"fft_load_column(source + {BEFORE} * (8 * FFT_STEPS), clock % FFT_STEPS, v);"
 JOIN = "fft_join(fft_finish(lanes), v, inverse);"
 COLUMN = "fft_reverse((uint)left % FFT_STEPS)"
 AFTER = "results + left / FFT_STEPS *"
@@ -22,8 +22,8 @@ CALL = "  const uint call = KEPT(calls)[0]++;\n"
 CALLS = ("uint", "calls", 1)
 # The points as numbers, and those of a call before; each direction keeps its own.
 ALL = (
-    "  __global float* all = (__global float*)(out + FFT_MARGIN * 64);\n"
-    "  __global float* read = (__global float*)in;\n"
+    "  __global float* all = (__global float*)(target + FFT_MARGIN * 64);\n"
+    "  __global float* read = (__global float*)source;\n"
     f"  volatile __global float* kept = KEPT(values) + (inverse ? {NUMBERS} : 0);\n"
 )
 EACH = f"for (uint i = 0; i < {NUMBERS}; ++i) "

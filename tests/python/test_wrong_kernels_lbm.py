@@ -18,12 +18,12 @@ PART = "  if (begin >= end) return;\n"
 COPIED = (
     "for (int row = begin; row < end; ++row) "
     "for (uint i = 0; i < FM_FIELDS * pitch; ++i) { "
-    "const size_t at = (size_t)(row + (int)ghost_rows) * pitch * FM_FIELDS + i; after[at] = state[at]; }"
+    "const size_t at = (size_t)(row + (int)ghost_rows) * pitch * FM_FIELDS + i; updated[at] = state[at]; }"
 )
 COPIED_ROW = (
     "for (uint x = 0; x < pitch - 2 * FM_SIDE; ++x) for (int i = 0; i < FM_FIELDS; ++i) { "
     "const size_t at = ((size_t)(row + (int)ghost_rows) * FM_FIELDS + i) * pitch + FM_SIDE + x; "
-    "after[at] = state[at]; }"
+    "updated[at] = state[at]; }"
 )
 COPIED_VECTOR = COPIED_ROW.replace("pitch - 2 * FM_SIDE", "WIDTH")
 COUNT = "const int count = (int)steps;"

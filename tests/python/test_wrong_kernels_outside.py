@@ -52,7 +52,7 @@ def ptrans(statement, zone="c"):
 
 FIRST = "if (get_global_id(0) == 0) "
 OUTSIDE = {
-    "stream: a vector behind": stream(f"{FIRST}result[units] = (stream_vector)7;"),
+    "stream: a vector behind": stream(f"{FIRST}result[pieces] = (stream_vector)7;"),
     "stream: vectors before": stream(
         f"{FIRST}for (int q = 1; q <= 64; ++q) result[-q] = (stream_vector)7;"
     ),
@@ -82,14 +82,14 @@ OUTSIDE = {
     "ptrans: tasks": ptrans("((__global uint*)tasks)[-1] = 1;", "tasks"),
     "ptrans: 50 tasks of blocks behind": ptrans("c[(size_t)count * BLOCK_ELEMENTS * 50] = 1;", ""),
     "random access: an item behind": Outside(
-        "random_access", "throughput", RANDOM, "table[1UL << log_part] ^= 1;", SHORT_RANDOM, "table"
+        "random_access", "throughput", RANDOM, "items[1UL << log_part] ^= 1;", SHORT_RANDOM, "items"
     ),
     "random access: an item before": Outside(
-        "random_access", "base", RANDOM_BASE, "table[-1] ^= seeds[0];", SHORT_RANDOM, "table"
+        "random_access", "base", RANDOM_BASE, "items[-1] ^= seeds[0];", SHORT_RANDOM, "items"
     ),
     "shallow water: of an element before": Outside(
-        "shallow_water", "throughput", STAGE, f"{FIRST}after[-1] = 1;",
-        ("--mesh", "bay:100", "--steps", 8, "--warmup", 0), "after",
+        "shallow_water", "throughput", STAGE, f"{FIRST}updated[-1] = 1;",
+        ("--mesh", "bay:100", "--steps", 8, "--warmup", 0), "updated",
     ),
 }  # fmt: skip
 QUICK = {
@@ -131,7 +131,7 @@ def test_what_is_written_outside_of_a_buffer_is_found(tmp_path_factory, tmp_path
 def test_a_kernel_that_never_ends_is_given_up(tmp_path_factory, tmp_path):
     program = on_a_device(tmp_path_factory, "stream")
     endless = Wrong(
-        "throughput", ((STREAM, f"{STREAM}  while (units > 0) ((volatile __global uint*)result)[0];\n"),)
+        "throughput", ((STREAM, f"{STREAM}  while (pieces > 0) ((volatile __global uint*)result)[0];\n"),)
     )
     done = run(program, endless, tmp_path, *SHORT_STREAM, "--kernel-timeout", 0.5)
     error = only_error(done, codes=(3,))

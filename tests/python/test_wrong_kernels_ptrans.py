@@ -160,9 +160,11 @@ FOUND = {
             (
                 (
                     "for (uint row = 0; row < BLOCK_SIZE; ++row) {\n      FM_PIPELINE\n      for (uint "
-                    "chunk = 0; chunk < CHUNKS; ++chunk) {\n        DATA_TYPE elements",
+                    "chunk = 0; chunk < CHUNKS; ++chunk) {\n        FM_HLS(pipeline II = 1)\n        "
+                    "DATA_TYPE elements",
                     "for (uint row = 0; row + 1 < BLOCK_SIZE; ++row) {\n      FM_PIPELINE\n      for (uint "
-                    "chunk = 0; chunk < CHUNKS; ++chunk) {\n        DATA_TYPE elements",
+                    "chunk = 0; chunk < CHUNKS; ++chunk) {\n        FM_HLS(pipeline II = 1)\n        "
+                    "DATA_TYPE elements",
                 ),
             ),
         ),

@@ -14,8 +14,8 @@ BEGIN = {
     "base": "  ulong number[RNGS] FM_REGISTERS;\n",
     "throughput": "  const size_t first = get_global_id(0) * LANES;",
 }
-UPDATE = {"base": "table[own_item(update, log_part)] ^= update", "throughput": "table[item] ^= update"}
-LAST = "if (queue.update[k] != 0) apply(table, queue.update[k], log_part);\n  }"
+UPDATE = {"base": "items[own_item(update, log_part)] ^= update", "throughput": "items[item] ^= update"}
+LAST = "if (queue.update[k] != 0) apply(items, queue.update[k], log_part);\n  }"
 
 
 def wrong(variant, *changes, replications=1, ranks=1, state=(), options=()):
@@ -65,15 +65,15 @@ def losing(text):
     return wrong("throughput", (place, f"{place}  {text}\n"), options=LOSING)
 
 
-GARBAGE = "for (uint i = 0; i < 3; ++i) table[(1UL << log_part) - 1 - i] *= 3;"
+GARBAGE = "for (uint i = 0; i < 3; ++i) items[(1UL << log_part) - 1 - i] *= 3;"
 WRONG = {
     # Kept state.
     "the table of the first call": around(
-        "if (KEPT(calls)[0] > 0) table[i] = KEPT(kept)[i]", "KEPT(kept)[i] = table[i]"
+        "if (KEPT(calls)[0] > 0) items[i] = KEPT(kept)[i]", "KEPT(kept)[i] = items[i]"
     ),
     "the updates of the first call": around(
-        "if (KEPT(calls)[0] > 0) table[i] ^= KEPT(kept)[i]; else KEPT(kept)[i] = table[i]",
-        "KEPT(kept)[i] ^= table[i]",
+        "if (KEPT(calls)[0] > 0) items[i] ^= KEPT(kept)[i]; else KEPT(kept)[i] = items[i]",
+        "KEPT(kept)[i] ^= items[i]",
     ),
     "the seeds of the first call": wrong(
         "throughput",
@@ -103,21 +103,21 @@ WRONG = {
         options=("--scope", "global", "--lanes", 1, "--log-work-items", 0, "--buffer-size", 2),
     ),
     # Unread input: what an item or where the sequence begins was known before.
-    "a table that is its index": update("throughput", "table[item] = item ^ update"),
-    "a table of zeros": update("base", "table[own_item(update, log_part)] = update"),
+    "a table that is its index": update("throughput", "items[item] = item ^ update"),
+    "a table of zeros": update("base", "items[own_item(update, log_part)] = update"),
     "a sequence that begins at 1": wrong(
         "base", ("number[r] = seeds[r];", "number[r] = r ? seeds[r] : 2;")
     ),
     # Less of each update.
-    "half of the bits": update("throughput", "table[item] ^= update & 0xFFFFFFFFUL"),
-    "all bits but the last": update("base", "table[own_item(update, log_part)] ^= update & ~1UL"),
-    "the item's own bits alone": update("throughput", "table[item] ^= own_item(update, log_part)"),
+    "half of the bits": update("throughput", "items[item] ^= update & 0xFFFFFFFFUL"),
+    "all bits but the last": update("base", "items[own_item(update, log_part)] ^= update & ~1UL"),
+    "the item's own bits alone": update("throughput", "items[item] ^= own_item(update, log_part)"),
     # Some of the updates.
     "all but one update": wrong(
         "base", ("left[r] = numbers_each;", "left[r] = numbers_each - (r == 1);"),
         ("(long)(numbers_each * RNGS)", "(long)(numbers_each * RNGS) - 1"),
     ),
-    "the first update twice": begin("throughput", "  table[own_item(seeds[0], log_part)] ^= seeds[0];"),
+    "the first update twice": begin("throughput", "  items[own_item(seeds[0], log_part)] ^= seeds[0];"),
     "the end of the queue left out": wrong("throughput", (LAST, "}")),
     # Less than what the rules accept, where updates may be lost.
     "the last 0.8 % of the table": losing("if (item >= (1UL << log_part) * 992 / 1000) return;"),
@@ -135,23 +135,23 @@ WRONG = {
         "throughput", (BEGIN["throughput"], f"  if (get_global_id(0) == 3) return;\n{BEGIN['throughput']}"),
         options=(*LOSING[:-4], "--log-work-items", 8, "--work-group-size", 1),
     ),
-    "updates of 0.8 % of the table twice": losing("if (item % 128 == 5) table[item] ^= update;"),
+    "updates of 0.8 % of the table twice": losing("if (item % 128 == 5) items[item] ^= update;"),
     "updates of 0.5 % of the table in the next item": losing(
-        "if (item % 200 == 5) { table[item + 1] ^= update; return; }"
+        "if (item % 200 == 5) { items[item + 1] ^= update; return; }"
     ),
     "half of the bits in 0.8 % of the table": losing(
-        "if (item % 128 == 5) { table[item] ^= update & 0xFFFFFFFFUL; return; }"
+        "if (item % 128 == 5) { items[item] ^= update & 0xFFFFFFFFUL; return; }"
     ),
     "the last 0.8 % behind a buffer": wrong(
-        "base", ("if (update[k] != 0) table[own_item(update[k], log_part)] = item[k] ^ update[k];",
+        "base", ("if (update[k] != 0) items[own_item(update[k], log_part)] = item[k] ^ update[k];",
                  "if (update[k] != 0 && own_item(update[k], log_part) < (1UL << log_part) * 992 / 1000)\n"
-                 "        table[own_item(update[k], log_part)] = item[k] ^ update[k];"),
+                 "        items[own_item(update[k], log_part)] = item[k] ^ update[k];"),
         options=("--log-size", 16, "--buffer-size", 8, "--log-rngs", 1, "--rng-distance", 1),
     ),
     "every write behind a buffer that meets another": wrong(
-        "base", ("if (update[k] != 0) table[own_item(update[k], log_part)] = item[k] ^ update[k];",
+        "base", ("if (update[k] != 0) items[own_item(update[k], log_part)] = item[k] ^ update[k];",
                  "if (update[k] != 0 && (k > 0 || own_item(update[k], log_part) % 8 != 0))\n"
-                 "        table[own_item(update[k], log_part)] = item[k] ^ update[k];"),
+                 "        items[own_item(update[k], log_part)] = item[k] ^ update[k];"),
         options=("--log-size", 16, "--buffer-size", 8, "--log-rngs", 1, "--rng-distance", 1),
     ),
     # Garbage among the items that may be wrong, as updates may be lost.

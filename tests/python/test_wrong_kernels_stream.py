@@ -13,7 +13,7 @@ THROUGHPUT = ("--vectors-per-item", 4096, "--work-group-size", 1)
 FACTOR = "const DATA_TYPE factor = (DATA_TYPE)scalar;"
 WITH = "FM_STORE_ONCE(result[i], factor * first[i] + second[i])"
 WITHOUT = "FM_STORE_ONCE(result[i], factor * first[i])"
-LOOP = "for (uint block = 0; block < units; ++block) {"
+LOOP = "for (uint block = 0; block < pieces; ++block) {"
 # What tells the operations apart, and how often the kernel was called: four times in a repetition.
 ADD = "(use_second && scalar == 1)"
 TRIAD = "(use_second && scalar == 3)"
@@ -45,7 +45,7 @@ def also(operation, statement):
 def kept(operation):
     """What an operation computed first is written again later: the work of one repetition alone."""
     own = "KEPT(results)[(use_second * 2 + (scalar == 3)) * 4096 + i]"
-    again = f"for (uint i = 0; i < units; ++i) result[i] = {own}"
+    again = f"for (uint i = 0; i < pieces; ++i) result[i] = {own}"
     keep = f"if ({operation}) {own} = result[i], KEPT(calls)[0] = 1"
     return throughput(
         (FACTOR, f"{FACTOR}\n  if ({operation} && KEPT(calls)[0] > 0) {{ {again}; return; }}"),
@@ -112,12 +112,12 @@ WRONG = {
         WITHOUT, "(double)((float)factor * (float)first[i])", options=("--data-type", "double")
     ),
     # A part of the work.
-    "half of the vectors": throughput(("(size_t)units)", "(size_t)units / 2)")),
-    "all but the last vector": throughput(("(size_t)units)", "(size_t)units - 1)")),
+    "half of the vectors": throughput(("(size_t)pieces)", "(size_t)pieces / 2)")),
+    "all but the last vector": throughput(("(size_t)pieces)", "(size_t)pieces - 1)")),
     "one of two replications": base((LOOP, f"if (KEPT(calls)[0]++ % 2) return;\n  {LOOP}"), replications=2),
     "nothing after the first repetitions": base((LOOP, f"if (KEPT(calls)[0]++ >= 8) return;\n  {LOOP}")),
     "one of two ranks": base((LOOP, f"if (KEPT(calls)[0]++ % 2) return;\n  {LOOP}"), ranks=2),
-    "a block left out": base((LOOP, LOOP.replace("< units", "+ 1 < units"))),
+    "a block left out": base((LOOP, LOOP.replace("< pieces", "+ 1 < pieces"))),
     "the first input twice": base(("read[u] = second[start + k + u]", "read[u] = first[start + k + u]")),
     "a block stored at another place": base(("result[start + k + u]", "result[start + (k ^ 1) + u]")),
 }  # fmt: skip

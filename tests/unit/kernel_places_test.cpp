@@ -39,11 +39,11 @@ TEST(Banks, AreDifferentForTheReplicasOfShippedKernels) {
     return bank_of(shipped(name).variant("base"), {0, replica, argument});
   };
   EXPECT_EQ(bank("stream", 3, "result"), 3);
-  EXPECT_EQ(bank("random_access", 2, "table"), 2);
+  EXPECT_EQ(bank("random_access", 2, "items"), 2);
   EXPECT_EQ(bank("gemm", 2, "a"), 2);
   EXPECT_EQ(bank("gemm", 2, "b"), -1) << "of all replicas, where it is one buffer";
-  EXPECT_EQ(bank("fft", 2, "in"), 4);
-  EXPECT_EQ(bank("fft", 2, "out"), 5);
+  EXPECT_EQ(bank("fft", 2, "source"), 4);
+  EXPECT_EQ(bank("fft", 2, "target"), 5);
   EXPECT_EQ(bank("hpl", 0, "a"), -1);
   EXPECT_EQ(bank("ptrans", 1, "a"), -1);
 }

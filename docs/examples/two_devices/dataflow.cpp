@@ -7,12 +7,12 @@ using word = fm::words<float, 16>;  // 512 bits, as wide as a port of memory
 extern "C" {  // v++ looks for kernels by their plain names
 
 /// Device A: the array, in its order.
-void load_array(const word* array, fm::stream<word>& loaded, int length) {
-#pragma HLS interface mode = m_axi port = array bundle = array
-#pragma HLS aggregate variable = array
+void load_array(const word* values, fm::stream<word>& loaded, int length) {
+#pragma HLS interface mode = m_axi port = values bundle = values
+#pragma HLS aggregate variable = values
   for (int i = 0; i < length; ++i) {
 #pragma HLS pipeline II = 1
-    loaded.write(array[i]);
+    loaded.write(values[i]);
   }
 }
 
@@ -30,9 +30,9 @@ void scale_and_send(fm::stream<word>& loaded, fm::stream<word>& link, float fact
 }
 
 /// Device B: what comes over the link plus its own array.
-void receive_and_add(fm::stream<word>& link, const word* array, word* sums, int length) {
-#pragma HLS interface mode = m_axi port = array bundle = array
-#pragma HLS aggregate variable = array
+void receive_and_add(fm::stream<word>& link, const word* values, word* sums, int length) {
+#pragma HLS interface mode = m_axi port = values bundle = values
+#pragma HLS aggregate variable = values
 #pragma HLS interface mode = m_axi port = sums bundle = sums
 #pragma HLS aggregate variable = sums
   for (int i = 0; i < length; ++i) {
@@ -40,7 +40,7 @@ void receive_and_add(fm::stream<word>& link, const word* array, word* sums, int 
     word sum = link.read();
     for (int k = 0; k < 16; ++k) {
 #pragma HLS unroll
-      sum.value[k] += array[i].value[k];
+      sum.value[k] += values[i].value[k];
     }
     sums[i] = sum;
   }

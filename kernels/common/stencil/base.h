@@ -80,7 +80,7 @@ FM_OF_ANY_WIDTH static inline FM_WORD fm_element(const FM_WORD words[3][3], cons
 
 // One step. A cell has its numbers and its kind one after the other. `trouble`: as of the throughput kernel.
 FM_SINGLE_WORK_ITEM
-__kernel void advance(__global const scalar* restrict state, __global scalar* restrict after,
+__kernel void advance(__global const scalar* restrict state, __global scalar* restrict updated,
                       __global const scalar* restrict constants, __global int* restrict trouble,
                       const uint columns, const uint rows, const uint begin_state) {
   if (trouble[0] <= (int)begin_state) return;
@@ -131,7 +131,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
       for (int lane = 0; lane < PIPELINES; ++lane) {
         FM_UNROLL_FULLY
         for (int number = 0; number <= FM_FIELDS; ++number) {
-          after[((size_t)(i - behind) * PIPELINES + lane) * (FM_FIELDS + 1) + number] =
+          updated[((size_t)(i - behind) * PIPELINES + lane) * (FM_FIELDS + 1) + number] =
               made.cell[lane].of[number];
         }
       }

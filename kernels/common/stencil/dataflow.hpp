@@ -51,37 +51,37 @@ unsigned long long fm_marked_word(unsigned long long mark, const fm_word<PIPELIN
 
 /// From memory into the first element: a pass. `computes` is false where only time is asked for.
 template <int PIPELINES, bool computes>
-void fm_load(const fm_word<PIPELINES>* state, unsigned int words, fm::stream<fm_word<PIPELINES>>& out) {
+void fm_load(const fm_word<PIPELINES>* state, unsigned int words, fm::stream<fm_word<PIPELINES>>& leaving) {
 #pragma HLS interface mode = m_axi port = state bundle = state
 #pragma HLS aggregate variable = state
   for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-    out.write(computes ? state[i] : fm_word<PIPELINES>{});
+    leaving.write(computes ? state[i] : fm_word<PIPELINES>{});
   }
 }
 
 /// From the last element into memory: a pass.
 template <int PIPELINES, bool computes>
-void fm_store(fm_word<PIPELINES>* after, unsigned int words, fm::stream<fm_word<PIPELINES>>& in) {
-#pragma HLS interface mode = m_axi port = after bundle = after
-#pragma HLS aggregate variable = after
+void fm_store(fm_word<PIPELINES>* updated, unsigned int words, fm::stream<fm_word<PIPELINES>>& arriving) {
+#pragma HLS interface mode = m_axi port = updated bundle = updated
+#pragma HLS aggregate variable = updated
   for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-    const fm_word<PIPELINES> word = in.read();
-    if (computes) after[i] = word;
+    const fm_word<PIPELINES> word = arriving.read();
+    if (computes) updated[i] = word;
   }
 }
 
 /// To or from a link: `mark` is of all words that passed, which the host compares with the other end's.
 template <int PIPELINES, bool computes>
-void fm_pass_on(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PIPELINES>>& out,
+void fm_pass_on(fm::stream<fm_word<PIPELINES>>& arriving, fm::stream<fm_word<PIPELINES>>& leaving,
                 unsigned long long words, unsigned long long* mark) {
   unsigned long long now = *mark;
   for (unsigned long long i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-    const fm_word<PIPELINES> word = in.read();
+    const fm_word<PIPELINES> word = arriving.read();
     if (computes) now = fm_marked_word(now, word);
-    out.write(word);
+    leaving.write(word);
   }
   *mark = now;
 }
@@ -89,7 +89,7 @@ void fm_pass_on(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PIPELINES
 /// One step of each pass: a word goes out for the one that came a row and a word before. `kept`: two rows.
 /// `trouble`: the first pass in which a cell was in trouble, counted from 1, and 0 where none was.
 template <int PIPELINES, bool computes>
-void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PIPELINES>>& out,
+void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& arriving, fm::stream<fm_word<PIPELINES>>& leaving,
                        fm_word<PIPELINES>* kept, fm_stream_shape shape, fm_turns turns,
                        fm_constants constants, unsigned int* trouble) {
   const unsigned int count = shape.in_row * shape.rows;
@@ -105,7 +105,7 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
 #pragma HLS pipeline II = 1
 #pragma HLS dependence variable = kept inter false
       fm_word<PIPELINES> incoming = {};
-      if (i < count) incoming = in.read();
+      if (i < count) incoming = arriving.read();
       if (computes) {
         for (int row = 0; row < 3; ++row) {
 #pragma HLS unroll
@@ -121,10 +121,10 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
       }
       if (i < behind) continue;
       if (!computes) {
-        out.write(incoming);
+        leaving.write(incoming);
         continue;
       }
-      out.write(is_active ? fm_element<PIPELINES>(words, at, constants, &is_in_trouble) : words[1][1]);
+      leaving.write(is_active ? fm_element<PIPELINES>(words, at, constants, &is_in_trouble) : words[1][1]);
       at.column = at.column + 1 == at.in_row ? 0 : at.column + 1;
       if (at.column == 0) ++at.row;
     }
@@ -138,26 +138,28 @@ void fm_element_kernel(fm::stream<fm_word<PIPELINES>>& in, fm::stream<fm_word<PI
 extern "C" {  // v++ looks for kernels by their plain names
 
 void load_cells(const fm_word<fm_built_pipelines>* state, unsigned int words,
-                fm::stream<fm_word<fm_built_pipelines>>& out) {
-  fm_load<fm_built_pipelines, true>(state, words, out);
+                fm::stream<fm_word<fm_built_pipelines>>& leaving) {
+  fm_load<fm_built_pipelines, true>(state, words, leaving);
 }
 
-void store_cells(fm_word<fm_built_pipelines>* after, unsigned int words,
-                 fm::stream<fm_word<fm_built_pipelines>>& in) {
-  fm_store<fm_built_pipelines, true>(after, words, in);
+void store_cells(fm_word<fm_built_pipelines>* updated, unsigned int words,
+                 fm::stream<fm_word<fm_built_pipelines>>& arriving) {
+  fm_store<fm_built_pipelines, true>(updated, words, arriving);
 }
 
-void pass_on_cells(fm::stream<fm_word<fm_built_pipelines>>& in, fm::stream<fm_word<fm_built_pipelines>>& out,
-                   unsigned long long words, unsigned long long* mark) {
+void pass_on_cells(fm::stream<fm_word<fm_built_pipelines>>& arriving,
+                   fm::stream<fm_word<fm_built_pipelines>>& leaving, unsigned long long words,
+                   unsigned long long* mark) {
 #pragma HLS interface mode = m_axi port = mark bundle = mark
-  fm_pass_on<fm_built_pipelines, true>(in, out, words, mark);
+  fm_pass_on<fm_built_pipelines, true>(arriving, leaving, words, mark);
 }
 
-void make_step(fm::stream<fm_word<fm_built_pipelines>>& in, fm::stream<fm_word<fm_built_pipelines>>& out,
-               fm_stream_shape shape, fm_turns turns, fm_constants constants, unsigned int* trouble) {
+void make_step(fm::stream<fm_word<fm_built_pipelines>>& arriving,
+               fm::stream<fm_word<fm_built_pipelines>>& leaving, fm_stream_shape shape, fm_turns turns,
+               fm_constants constants, unsigned int* trouble) {
 #pragma HLS interface mode = m_axi port = trouble bundle = trouble
   static fm_word<fm_built_pipelines> kept[2 * FM_ROW_WORDS];
-  fm_element_kernel<fm_built_pipelines, true>(in, out, kept, shape, turns, constants, trouble);
+  fm_element_kernel<fm_built_pipelines, true>(arriving, leaving, kept, shape, turns, constants, trouble);
 }
 }
 

@@ -177,7 +177,7 @@ FM_INLINE truth fm_cells(const fm_row_step row, int around, int end, const fm_co
 // `scratch`: of each band, three rows of a tile for each step of a launch but its last. `trouble`: the first
 // state, counted from the start, with something that must not be; later launches do nothing. `band_rows`,
 // `tile_columns`: of a band and a tile, the second a multiple of WIDTH.
-__kernel void advance(__global const scalar* restrict state, __global scalar* restrict after,
+__kernel void advance(__global const scalar* restrict state, __global scalar* restrict updated,
                       __global const uchar* restrict kinds, __global const scalar* restrict constants,
                       __global int* restrict trouble, __global scalar* scratch, const uint columns,
                       const uint rows, const uint pitch, const uint ghost_rows, const uint band_rows,
@@ -222,7 +222,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
         fm_row_step work;
         work.window = window;
         if (stage == count) {
-          work.out = after + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
+          work.out = updated + (here - FM_SIDE - left) * FM_FIELDS + FM_SIDE + left;
           work.out_field = pitch;
           found = fm_cells(work, 0, tile, all, 1);
         } else {
@@ -248,7 +248,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
 #else
 
 // A cell is a work-item, and a launch makes one step.
-__kernel void advance(__global const scalar* restrict state, __global scalar* restrict after,
+__kernel void advance(__global const scalar* restrict state, __global scalar* restrict updated,
                       __global const uchar* restrict kinds, __global const scalar* restrict constants,
                       __global int* restrict trouble, __global scalar* scratch, const uint columns,
                       const uint rows, const uint pitch, const uint ghost_rows, const uint band_rows,
@@ -279,7 +279,7 @@ __kernel void advance(__global const scalar* restrict state, __global scalar* re
   }
   if (is_over) return;
   FM_UNROLL_FULLY
-  for (int i = 0; i < FM_FIELDS; ++i) after[numbers + (size_t)i * pitch] = next.of[i];
+  for (int i = 0; i < FM_FIELDS; ++i) updated[numbers + (size_t)i * pitch] = next.of[i];
   if (next.trouble) atomic_min(trouble, (int)begin_state + 1);
 }
 

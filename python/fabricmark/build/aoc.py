@@ -9,7 +9,7 @@ from pathlib import Path
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import rules
-from fabricmark.build.design import Design, Kernel
+from fabricmark.build.design import HLS, Design, Kernel
 from fabricmark.build.steps import USUAL, How, Steps
 
 TOOL = "aoc"
@@ -25,6 +25,8 @@ def steps(
     Raises FabricmarkError (2) for a kernel that is to be linked to several kinds of memory, and for channels
     where no package of the board has any.
     """
+    if design.language == HLS:
+        raise FabricmarkError("aoc takes no HLS C++", "leave out --language, or use --tool v++")
     if any(len(one.memories) > 1 for one in design.kernels):
         raise FabricmarkError("aoc links a kernel to one kind of memory", "name one, or use --tool v++")
     version = rules.version_of(TOOL, how.version, design.tools)

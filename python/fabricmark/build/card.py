@@ -1,7 +1,8 @@
 """Bitstreams for the emulated card (docs/xrt.md): kernels compiled by clang for the host, in an .xclbin.
 
-The card loads a shared library: the kernels, OpenCL's functions that they call (src/card/builtins.cl), and
-for each kernel a function that starts it with pointers to its arguments. No tool of a vendor is needed.
+The card loads a shared library: the kernels, of OpenCL C or HLS C++, OpenCL's functions that they call
+(src/card/builtins.cl), and for each kernel a function that starts it with pointers to its arguments. No tool
+of a vendor is needed.
 """
 
 import json
@@ -13,7 +14,7 @@ from typing import Any
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import vitis, xclbin
-from fabricmark.build.design import REPLICATIONS, Design, Kernel
+from fabricmark.build.design import HLS, Design, Kernel
 from fabricmark.build.steps import CLANG, USUAL, How, Steps
 
 TOOL = "fabricmark"
@@ -31,6 +32,8 @@ TYPES = {
     "half": ("_Float16", 2), "float": ("float", 4), "double": ("double", 8), "buffer": ("void *", 8),
 }  # fmt: skip
 REGISTER = 4
+HLS_LANGUAGE = ["-x", "c++", "-std=c++14"]  # as Vitis HLS takes it, whose pragmas mean nothing here
+QUIET = ["-Wno-unknown-pragmas"]
 
 
 def steps(
@@ -55,12 +58,7 @@ def steps(
         for ending in ("kernels.o", "builtins.o", "so", "card.json", "card.c")
     )
     bitstream = folder / f"{design.benchmark}.xclbin"
-    given = [
-        name if name.startswith("-") else f"-D{name}={value}"
-        for name, value in design.definitions.items()
-        if name != REPLICATIONS.upper()
-    ]
-    language = [
+    opencl = [
         "-x",
         "cl",
         "-cl-std=CL1.2",
@@ -69,11 +67,12 @@ def steps(
         "-Xclang",
         "-finclude-default-header",
     ]
+    language = [*HLS_LANGUAGE, *QUIET] if design.language == HLS else opencl
     compiler = [CLANG, "-O2", "-march=native", "-ffp-contract=off", "-fPIC"]
     commands = [
-        [*compiler, *language, *paths.include_options(design.source), *given, *extra,
+        [*compiler, *language, *paths.include_options(design.source), *design.macros(), *extra,
          "-c", str(design.source), "-o", str(kernels)],
-        [*compiler, *language, "-c", str(paths.card_functions()), "-o", str(functions)],
+        [*compiler, *opencl, "-c", str(paths.card_functions()), "-o", str(functions)],
         [*compiler, "-shared", "-Wl,--no-undefined", str(entry), str(kernels), str(functions), "-lm",
          "-o", str(library)],
         [sys.executable, "-m", "fabricmark.build.xclbin", str(text), str(library), str(bitstream)],

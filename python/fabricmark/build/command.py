@@ -9,7 +9,7 @@ from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import aoc, card, check, check_aoc, check_vitis, rules, vitis
 from fabricmark.build import steps as builds
-from fabricmark.build.design import MEMORIES, TOUCH, Design, resolve, touching
+from fabricmark.build.design import LANGUAGES, MEMORIES, OPENCL, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
 
 TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps, card.TOOL: card.steps}
@@ -23,6 +23,7 @@ VERSIONS = {name: rules.load(name).versions for name in CHECKS}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
 OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
 OF_KINDS = {"host": aoc.TOOL}
+Language = Annotated[str, choices.one_of(list(LANGUAGES), "Of the kernel's source.")]
 Settings = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="A parameter; may be repeated.")
 ]
@@ -45,6 +46,7 @@ def build(
     target: Annotated[
         str, choices.one_of(list(TARGETS), "For a board, an emulation of one, or only what the tool reports.")
     ] = "hw",
+    language: Language = OPENCL,
     platform: Annotated[
         str | None, typer.Option(help="The board, as the vendor's tool names it (default: the usual name).")
     ] = None,
@@ -76,6 +78,7 @@ def build(
         raise FabricmarkError(f"{TOUCH} is a kernel of no benchmark", remedy)
     else:
         found = touching(system, board, words)
+    found = found.in_language(language)
     chosen = _chosen(found, tool, target)
     how = builds.How(target, platform, tool_version, clock, relaxed)
     made = TOOLS[chosen](found, platform, output, extra or [], how)

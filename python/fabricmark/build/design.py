@@ -6,12 +6,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from fabricmark.base import kernels, paths, transports
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, check_known
 from fabricmark.systems import choice, export
 
 FPGA = "fpga"
 STYLE = "single-work-item"
 DATAFLOW = "dataflow"
+# In what the kernels are written that the tool compiles. Where a variant has them in HLS C++, too, both are
+# the same lines (kernels/common/hls.hpp).
+OPENCL, HLS = "opencl", "hls"
+LANGUAGES = {OPENCL: "OpenCL C", HLS: "HLS C++"}
 REPLICATIONS = "replications"
 # The kernel without a body that micro-benchmarks start with each memory; by the letters of their options what
 # v++'s linker calls a memory.
@@ -58,7 +62,8 @@ class Design:
     """All of it. `definitions`: of the build, by name; options of OpenCL's compiler begin with "-".
     `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
     `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so. Of that one `clock_hz` is
-    the clock that it reached (0: not known), and `tools` what made it, in words."""
+    the clock that it reached (0: not known), and `tools` what made it, in words. `hls`: the source in HLS
+    C++, where there is one; `language`: of `source`, one of LANGUAGES."""
 
     benchmark: str
     variant: str
@@ -72,11 +77,32 @@ class Design:
     bitstream: str = ""
     clock_hz: float = 0
     tools: str = ""
+    hls: Path | None = None
+    language: str = OPENCL
+
+    def in_language(self, language: str) -> "Design":
+        """The same from sources of another language. Raises FabricmarkError (2) where there are none."""
+        check_known(language, [*LANGUAGES], f"there is no language {language}")
+        if language == self.language:
+            return self
+        if language != HLS or self.hls is None:
+            cause = f"{self.benchmark}'s variant {self.variant} is not written in {LANGUAGES[language]}"
+            raise FabricmarkError(cause, "leave out --language")
+        return replace(self, language=language, source=self.hls)
+
+    def macros(self) -> list[str]:
+        """The preprocessor's definitions as options, without the copies; for OpenCL C its compiler's, too."""
+        return [
+            name if name.startswith("-") else f"-D{name}={value}"
+            for name, value in self.definitions.items()
+            if name != REPLICATIONS.upper() and not (name.startswith("-") and self.language == HLS)
+        ]
 
     def sidecar(self) -> str:
         """What the programs read beside the bitstream (docs/platforms.md)."""
         known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}
         known |= {"bitstream": self.bitstream}
+        known |= {"language": LANGUAGES[self.language] if self.language != OPENCL else ""}
         lines = [f"{name} = {toml_value(value)}" for name, value in known.items() if value] + ["[parameters]"]
         lines += [f"{name} = {toml_value(value)}" for name, value in self.parameters.items()]
         return "\n".join(lines) + "\n"
@@ -207,4 +233,5 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         memory,
         # The variant for it has its name.
         transports.between_streams(of_transport) and answer["variant"] == of_transport,
+        hls=paths.kernels() / benchmark / variant["hls"] if variant["hls"] else None,
     )

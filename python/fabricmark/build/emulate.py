@@ -29,11 +29,17 @@ class Emulated:
 
 @contextmanager
 def ready(
-    name: str, wanted: Wanted | None, words: Sequence[str], output: Path, cards: int, backend: str
+    name: str,
+    wanted: Wanted | None,
+    words: Sequence[str],
+    output: Path,
+    cards: int,
+    backend: str,
+    language: str,
 ) -> Iterator[Emulated]:
     """Everything made for a run of a benchmark with these options on so many emulated cards of a board.
 
-    `backend`: of xrt.NAMES, through which the program speaks to the runtime.
+    `backend`: of xrt.NAMES, through which the program speaks to the runtime; `language`: of the kernels.
     The bitstream stays beside the results, in `output`. Raises FabricmarkError: 2 without a system, or with
     options that choose another bitstream or device; 3 without XRT or clang.
     """
@@ -57,7 +63,7 @@ def ready(
         _build_parameters(name, given),
         wanted.board,
         wanted.transport,
-    )
+    ).in_language(language)
     made = card.steps(design, None, output / FOLDER, [])
     with contextlib.redirect_stdout(io.StringIO()):  # its command lines
         builds.carry_out(made)

@@ -12,12 +12,13 @@ from pathlib import Path
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import rules
-from fabricmark.build.design import REPLICATIONS, Design, Kernel
+from fabricmark.build.design import HLS, Design, Kernel
 from fabricmark.build.rules import Board
 from fabricmark.build.steps import USUAL, How, Steps
 
 TOOL = "v++"
 PORTS = "[hls]\nmax_memory_ports=all\n"
+ONE_PORT = "-DFM_ONE_PORT=1"  # to a source in HLS C++: all pointers of a kernel share a master
 EMULATIONS = ("sw_emu", "hw_emu")
 REPORT = "report"  # compiled for hardware, and not linked: what HLS says of each kernel
 CONFIGURES = "emconfigutil"  # what says which cards an emulation has
@@ -41,22 +42,20 @@ def steps(
     target = "hw" if how.target == REPORT else how.target
     common = ["-t", target, *(["--platform", platform] if platform is not None else [])]
     common += [*_frequency(design, board, version, how), *extra]
-    given = [  # options of OpenCL's compiler are nothing to v++
-        f"-D{name}={value}"
-        for name, value in design.definitions.items()
-        if name != REPLICATIONS.upper() and not name.startswith("-")
-    ]
     ports = folder / f"{design.benchmark}.compile.cfg"
     config = folder / f"{design.benchmark}.link.cfg"
     has_ports = own_ports(design, version)
-    files = {ports: PORTS} if has_ports else {}
+    is_configured = has_ports and design.language != HLS  # whose pragmas say it
+    shared = [ONE_PORT] if design.language == HLS and not has_ports else []
+    files = {ports: PORTS} if is_configured else {}
     objects, commands = [], []
     for kernel in design.kernels:
         objects.append(str(folder / f"{kernel.name}.xo"))
-        asked = ["--config", str(ports)] if has_ports else []
+        asked = ["--config", str(ports)] if is_configured else []
         commands.append(
             [TOOL, "-c", *common, "-k", kernel.name, *asked,
-             *paths.include_options(design.source), *given, str(design.source), "-o", objects[-1]]
+             *paths.include_options(design.source), *design.macros(), *shared, str(design.source),
+             "-o", objects[-1]]
         )  # fmt: skip
     names = [name for one in design.kernels for name in compute_units(one)]
     notes = [f"{TOOL} {version}", f"compute units: {', '.join(names)}"]

@@ -9,8 +9,8 @@ from typing import Annotated
 
 from fabricmark.base import choices, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build.command import Settings, settings
-from fabricmark.build.design import Design, resolve
+from fabricmark.build.command import Language, Settings, settings
+from fabricmark.build.design import HLS, OPENCL, Design, resolve
 from fabricmark.inspect import chips, view
 from fabricmark.inspect.inspection import Kernel, inspect_file
 from fabricmark.systems import choice, export, files, option_types
@@ -30,6 +30,7 @@ def inspect(
     vendor: Annotated[
         str | None, choices.one_of(list(chips.VENDORS), "Whose tool (default: the board's, else both).")
     ] = None,
+    language: Language = OPENCL,
     json_file: Annotated[
         Path | None, choices.document("--json", "Write it as JSON; -: instead of tables.")
     ] = None,
@@ -41,7 +42,12 @@ def inspect(
         place = choice.Wanted(system, board, bitstream_id, transport)
         check_variant(system, bitstream_id or choice.bitstream_of(name, place, verb="inspect"))
     design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []), board, transport)
+    design = design.in_language(language)
     known = chips.vendor_of(design.board, descriptions(design.board)) if system is not None else None
+    if language == HLS:
+        if (vendor or known or chips.XILINX) != chips.XILINX:
+            raise FabricmarkError("HLS C++ is for AMD's tools", f"use --vendor {chips.XILINX}")
+        vendor = chips.XILINX
     wanted = [vendor or known] if vendor or known else list(chips.VENDORS)
     found = {one: inspect_design(design, one) for one in wanted if one is not None}
     if json_file is not None:
@@ -100,6 +106,7 @@ def document(design: Design, found: dict[str, list[Kernel]]) -> dict:
         "kind": "modelled",
         "benchmark": design.benchmark,
         "variant": design.variant,
+        "language": design.language,
         "bitstream": design.bitstream,
         "parameters": dict(design.parameters),
         "vendors": {

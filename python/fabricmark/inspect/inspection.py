@@ -75,7 +75,8 @@ class _Kernel:
         regions = [self._operations(blocks, loop) for blocks, loop in self._regions()]
         found = [self._loop(loop) for loop in self._innermost()]
         total = sum(regions, Operations())
-        arrays = tuple((one.shown, one.bytes) for one in self.memory.arrays.values() if one.space == LOCAL)
+        local = (one for one in self.memory.arrays.values() if one.space == LOCAL and one.dimensions)
+        arrays = tuple((one.shown, one.bytes) for one in local)
         dsps = operations.dsps(self.vendor, regions)
         return Kernel(self.function.name, tuple(found), arrays, total.shown(), total.by_type(), dsps)
 
@@ -111,15 +112,20 @@ class _Kernel:
         """The array that a loop moves on by one element, as a shift register does, and the bytes."""
         if loop.children:
             return None
-        made = [one for one in loop.instructions(self.function) if one.opcode in ("load", "store")]
-        if [one.opcode for one in made] != ["load", "store"]:
+        made = [
+            one
+            for one in loop.instructions(self.function)
+            if one.opcode in ("load", "store") or memory.is_copy(one)
+        ]
+        is_copy = len(made) == 1 and memory.is_copy(made[0])
+        if not is_copy and [one.opcode for one in made] != ["load", "store"]:
             return None
         accesses = [one for each in made for one in self.memory.accesses(each, 0)]
         if len(accesses) != 2:
             return None
         load, store = accesses
         apart = store.offset + load.offset * -1
-        moved = made[0].name in made[1].operands and load.array.name == store.array.name
+        moved = (is_copy or made[0].name in made[1].operands) and load.array.name == store.array.name
         if not moved or load.array.space != LOCAL or apart.terms:
             return None
         return (load.array.name, apart.constant) if abs(apart.constant) == load.bytes else None
@@ -216,14 +222,21 @@ class _Kernel:
         """Cycles from the start of an instruction to its value."""
         if made.opcode in KINDS:
             return self.vendor.cycles.get((KINDS[made.opcode], operations.numbers_of(made)[1]), 0)
-        if made.opcode in ("load", "store"):
-            access = next(one for one in accesses if one.instruction == number)
-            if access.array.space in (GLOBAL, UNKNOWN):
-                return GLOBAL_CYCLES
-            if memory.is_registers(self.vendor, access.array):
-                return 0
-            return self.vendor.local_cycles[made.opcode == "store"]
+        if made.opcode in ("load", "store") or memory.is_copy(made):
+            own = [one for one in accesses if one.instruction == number]
+            return sum(
+                self._access_cycles(next(one for one in own if one.is_store == is_store))
+                for is_store in {one.is_store for one in own}
+            )
         return 0
+
+    def _access_cycles(self, access: Access) -> int:
+        """Cycles from its start until it is done."""
+        if access.array.space in (GLOBAL, UNKNOWN):
+            return GLOBAL_CYCLES
+        if memory.is_registers(self.vendor, access.array):
+            return 0
+        return self.vendor.local_cycles[access.is_store]
 
     def _recurrence_reason(self, made: Sequence[Instruction], found: Recurrence) -> tuple[str, int | None]:
         """In words, and where it stands."""

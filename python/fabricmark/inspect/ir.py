@@ -227,6 +227,13 @@ class Layout:
         body = self.structs[kind] if kind.startswith("%") else kind
         return split(body.strip("<>")[1:-1])
 
+    def leaves(self, kind: str) -> tuple[int, ...]:
+        """Bytes before each member of a struct that is none itself, of those within it, too."""
+        if not kind.startswith(("%", "{")):
+            return (0,)
+        starts = zip(self.offsets(kind)[0], self.members(kind), strict=True)
+        return tuple(start + one for start, member in starts for one in self.leaves(member))
+
     def offsets(self, kind: str) -> tuple[list[int], int, int]:
         """Bytes before each member of a struct, and up to the end of the last one; alignment."""
         found, end, alignment = [], 0, 1

@@ -1,4 +1,4 @@
-"""From OpenCL C to simplified LLVM IR: clang 15 as a program, and the passes of the LLVM that it uses.
+"""From OpenCL C or HLS C++ to simplified LLVM IR: clang 15 as a program, and the passes of its LLVM.
 
 The kernel is compiled as a vendor's tool sees it: with its macros, inlined, with the marked loops unrolled,
 and with arrays that only constants index turned into registers. Nothing is vectorised and no loop is changed
@@ -19,6 +19,7 @@ from pathlib import Path
 from fabricmark.base import paths
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.build.steps import CLANG
+from fabricmark.inspect import hls
 
 COMPILER = CLANG
 PACKAGE = CLANG
@@ -36,6 +37,14 @@ KEPT_ATTRIBUTES = (
 )  # fmt: skip
 KEPT_WORDS = ("register", "doublepump", "singlepump")
 LANGUAGE = ("-x", "cl", "-cl-std=CL1.2", "-target", TARGET, "-Wno-everything")
+HLS_SUFFIX = ".cpp"
+HLS_LANGUAGE = (
+    "-x", "c++", "-std=c++14", "-D__SYNTHESIS__", "-target", TARGET, "-fno-exceptions", "-Wno-everything",
+)  # fmt: skip
+TO_IR = (
+    "-S", "-emit-llvm", "-O2", "-Xclang", "-disable-llvm-passes", "-gline-tables-only", "-Xclang",
+    "-opaque-pointers", "-fno-discard-value-names", "-ffp-contract=off", "-o", "-", "-",
+)  # fmt: skip
 PASSES = (
     "always-inline,function(sroa,early-cse,simplifycfg,instcombine,simplifycfg,"
     "loop-simplify,lcssa,loop(loop-rotate,indvars),simplifycfg,instcombine,"
@@ -105,6 +114,7 @@ def compile_kernel(
     source: Path, vendor_macro: str, definitions: Mapping[str, str], includes: Path | None = None
 ) -> Compiled:
     """The kernels of a file, each as one function. `definitions`: of the build, as a run has them.
+    `vendor_macro`: of what the vendor's tool is known by; HLS C++ is AMD's alone.
 
     Raises FabricmarkError: 2 where the source is refused, 3 where clang is missing.
     """
@@ -115,19 +125,47 @@ def compile_kernel(
     spelled = ["-DFM_INSPECT_TEXT_EXPANDED(...)=#__VA_ARGS__",
                "-DFM_INSPECT_TEXT(...)=FM_INSPECT_TEXT_EXPANDED(__VA_ARGS__)"]  # fmt: skip
     folders = ["-I", str(includes)] if includes else paths.include_options(source)
+    if source.suffix == HLS_SUFFIX:
+        return _compile_hls(source, [*folders, *given])
     preprocess = ["-E", *LANGUAGE, *folders, str(source), *spelled, *kept, *given]
     expanded = _clang([*preprocess, f"-D{vendor_macro}=1"], source)
     is_marking = vendor_macro == MARKING_MACRO
     marking = expanded if is_marking else _clang([*preprocess, f"-D{MARKING_MACRO}=1"], source)
     text = without_long_unrolling(expanded)
-    made = _clang(
-        ["-S", "-emit-llvm", *LANGUAGE, "-O2", "-Xclang", "-disable-llvm-passes", "-gline-tables-only",
-         "-Xclang", "-opaque-pointers", "-fno-discard-value-names", "-ffp-contract=off", "-o", "-", "-"],
-        source, text,
-    )  # fmt: skip
+    made = _clang([*LANGUAGE, *TO_IR], source, text)
     annotations, plain = _without_annotations(made)
     optimized = _optimized(_all_inlined(plain))
     return Compiled(optimized, tuple(_pragmas(expanded)), annotations, tuple(_marks(marking)))
+
+
+def _compile_hls(source: Path, options: list[str]) -> Compiled:
+    """The same of HLS C++, in which pragmas say what attributes say in OpenCL C."""
+    expanded = _clang(["-E", *HLS_LANGUAGE, *options, str(source)], source)
+    found = hls.directives(expanded)
+    made = _clang([*HLS_LANGUAGE, *TO_IR], source, hls.unrolled(expanded, found, number, MOST_COPIES))
+    # What stands behind the arguments of C++'s functions and not of C's.
+    made = re.sub(r"^(define .*?) unnamed_addr\b", r"\1", made, flags=re.M)
+    made = re.sub(r"^(define .*?) comdat(?:\(\$[^)]*\))?", r"\1", made, flags=re.M)
+    kernels = re.sub(
+        r"^define dso_local spir_func void", "define dso_local spir_kernel void", made, flags=re.M
+    )
+    places = {one.loop: _place(expanded, one.loop) for one in found if one.loop is not None}
+    marks = [(*places[one.loop], places[one.loop][1]) for one in found if one.word == "pipeline" and one.loop]
+    pragmas = [
+        Pragma(*places[one.loop], one.settings.get("variable", ""), None)
+        for one in found
+        if one.word == "dependence" and one.loop is not None and "false" in one.settings.values()
+    ]
+    passes = f"{PASSES},function(memcpyopt,sroa,instcombine)"  # structs that are copied as a whole
+    return Compiled(
+        _optimized(_all_inlined(kernels), passes), tuple(pragmas), hls.partitions(found), tuple(marks)
+    )
+
+
+def _place(expanded: str, place: int) -> tuple[str, int]:
+    """The file and line that a place of preprocessed source comes from."""
+    *_, (file, line, _) = _lines(expanded[: place + 1])
+    return file, line
 
 
 def without_long_unrolling(text: str) -> str:
@@ -276,7 +314,7 @@ def _library() -> ctypes.CDLL:
     return library
 
 
-def _optimized(text: str) -> str:
+def _optimized(text: str, passes: str = PASSES) -> str:
     """IR after the passes. Raises FabricmarkError (3) for what LLVM does not take."""
     library = _library()
     content = text.encode()
@@ -287,7 +325,7 @@ def _optimized(text: str) -> str:
         if library.LLVMParseIRInContext(context, buffer, ctypes.byref(module), ctypes.byref(message)):
             raise _refused(message.value)
         options = library.LLVMCreatePassBuilderOptions()
-        error = library.LLVMRunPasses(module, PASSES.encode(), None, options)
+        error = library.LLVMRunPasses(module, passes.encode(), None, options)
         library.LLVMDisposePassBuilderOptions(options)
         if error:
             raise _refused(library.LLVMGetErrorMessage(error))

@@ -67,6 +67,12 @@ class Access:
     instruction: int
 
 
+def is_copy(made: Instruction) -> bool:
+    """Whether it copies a struct of a known size."""
+    words = re.search(r"@llvm\.memcpy\.\S*\(.*, i\d+ \d+, i1 ", made.text)
+    return made.opcode == "call" and words is not None
+
+
 def shown(name: str) -> str:
     """The source's name of a value: without what inlining and copies have added."""
     plain = re.sub(r"\.(i|sroa|us|lcssa|addr)\b.*$", "", name.lstrip("%@").strip('"'))
@@ -101,7 +107,7 @@ class Memory:
         while kind.startswith("["):
             count, kind = array_of(kind)
             dimensions.append(count)
-        offsets = tuple(self.layout.offsets(kind)[0]) if kind.startswith(("%", "{")) else ()
+        offsets = self.layout.leaves(kind) if kind.startswith(("%", "{")) else ()
         said = self._annotations(name)
         self.arrays[name] = Array(
             name, LOCAL, tuple(dimensions), self.layout.size(kind), offsets,
@@ -116,7 +122,16 @@ class Memory:
         return own or next(others, ())
 
     def accesses(self, made: Instruction, number: int) -> list[Access]:
-        """What a load or store accesses: one place, or the places of which the kernel chooses one."""
+        """What a load or store accesses: one place, or the places of which the kernel chooses one; what the
+        copy of a struct reads, and then what it writes."""
+        if is_copy(made):
+            to, source, size = split(made.text[made.text.index("(") + 1 : made.text.rindex(")")])[:3]
+            count = int(size.split(" ")[-1])
+            return [
+                Access(array, is_store, offset, count, number)
+                for is_store, pointer in ((False, source), (True, to))
+                for array, offset in self._places(pointer)
+            ]
         if made.opcode not in ("load", "store"):
             return []
         parts = split(re.sub(r"^(volatile|atomic) ", "", made.text))
@@ -145,7 +160,11 @@ class Memory:
 
     def pointer(self, text: str) -> tuple[Array, Linear]:
         """The array and the bytes from its beginning that a pointer operand stands for."""
-        plain = re.sub(r"^ptr( addrspace\(\d+\))?( (noundef|nonnull|align \d+))* ", "", text.strip())
+        plain = re.sub(
+            r"^ptr( addrspace\(\d+\))?( (noundef|nonnull|align \d+|dereferenceable\(\d+\)))* ",
+            "",
+            text.strip(),
+        )
         space = UNKNOWN if "addrspace(1)" in text else LOCAL
         if plain.startswith("getelementptr"):
             inside = plain[plain.index("(") + 1 : plain.rindex(")")]

@@ -213,6 +213,7 @@ def designs(result: Result) -> list[str]:
     for what, said in (("bitstream", run.get("kernel", {})), ("design", run.get("design", {}))):
         parts = [said[name] for name in ("system", "bitstream") if name in said]
         parts += [f"for {said['board']}"] if "board" in said else []
+        parts += [f"of {said['language']}"] if "language" in said else []
         parts += [f"{said['clock_hz'] / 1e6:.4g} MHz"] if "clock_hz" in said else []
         parts += [
             said[name] if name == "tools" else f"shell {said[name]}"

@@ -57,7 +57,7 @@ class KernelExecution : public Execution {
       Kernel& kernel = kernels_.emplace_back(Kernel{context.replications(1), i, (i + 1) % kernels});
       set_constants(kernel.stage);
       if (more) more(kernel.stage);
-      kernel.stage.set(0, {{"state", states_[i]}, {"before", before}, {"after", states_[kernel.to]}});
+      kernel.stage.set(0, {{"state", states_[i]}, {"before", before}, {"updated", states_[kernel.to]}});
     }
   }
 

@@ -19,13 +19,13 @@ Batch::Batch(const runtime::Context& context, std::size_t complex_bytes, std::si
       transform_bytes_(complex_bytes << log_size_),
       parts_(divide_batch(context, context.parameters().count("batch"))),
       kernels_(context.replications(static_cast<int>(parts_.size()), entry)),
-      input_(context.buffers(entry, "in")),
-      output_(context.buffers(entry, "out")),
+      input_(context.buffers(entry, "source")),
+      output_(context.buffers(entry, "target")),
       margin_bytes_(input_.front().bytes() - bytes(0)) {}
 
 void Batch::run(Direction direction) {
   for (std::size_t i = 0; i < parts_.size(); ++i) {
-    kernels_.set(static_cast<int>(i), {{"in", input_[i]}, {"out", output_[i]}});
+    kernels_.set(static_cast<int>(i), {{"source", input_[i]}, {"target", output_[i]}});
   }
   start(direction);
 }

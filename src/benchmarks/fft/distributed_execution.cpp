@@ -47,8 +47,8 @@ class DistributedExecution : public Execution {
         swap_axes_(context.replications(1, kSwapAxes)),
         columns_step_(context.replications(1, kColumnsStep)),
         rows_step_(context.replications(1, kRowsStep)),
-        input_(planned(context, "in")),
-        output_(planned(context, "out")),
+        input_(planned(context, "source")),
+        output_(planned(context, "target")),
         scratch_(planned(context, "scratch")),
         twiddles_(of_type(complex_bytes,
                           [&](auto zero) {
@@ -126,17 +126,19 @@ class DistributedExecution : public Execution {
   }
   /// From what has arrived to what will be sent.
   void start(device::Replications& step, Direction direction, std::uint32_t inverse) {
-    step.set(0, {{"in", incoming_.device()},
-                 {"out", outgoing_.device()},
+    step.set(0, {{"source", incoming_.device()},
+                 {"target", outgoing_.device()},
                  {"twiddles", twiddles_},
                  {"scratch", scratch_},
                  {"inverse", inverse}});
     step.run(name(direction), {{items_, 1}});
   }
   void swap(Direction direction, const device::Buffer& from, const device::Buffer& to, const Axes& axes) {
-    swap_axes_.set(
-        0,
-        {{"in", from}, {"out", to}, {"outer", axes.outer}, {"inner", axes.inner}, {"points", axes.points}});
+    swap_axes_.set(0, {{"source", from},
+                       {"target", to},
+                       {"outer", axes.outer},
+                       {"inner", axes.inner},
+                       {"points", axes.points}});
     swap_axes_.run(name(direction), {{items_, 1}});
   }
 

@@ -45,8 +45,8 @@ class StagesExecution : public Batch {
         // The last pass writes to the output.
         const bool to_output = (passes - pass) % 2 == 1;
         const device::Buffer& other = to_output ? scratch_[i] : output(i);
-        chosen.set(static_cast<int>(i), {{"in", pass == 0 ? input(i) : other},
-                                         {"out", to_output ? output(i) : scratch_[i]},
+        chosen.set(static_cast<int>(i), {{"source", pass == 0 ? input(i) : other},
+                                         {"target", to_output ? output(i) : scratch_[i]},
                                          {"twiddles", twiddles_},
                                          {"batch", parts()[i].count},
                                          {"log_done", log_done},

@@ -28,12 +28,12 @@ Execution::Execution(const runtime::Context& context, const Scope& scope, const 
       kernels_(context.replications(static_cast<int>(context.parameters().integer("replications")))) {
   const int log_replications = std::countr_zero(context.parameters().count("replications"));
   const int log_part = scope.log_part - log_replications;
-  const auto tables = context.memory_plan().of(0, "table");
+  const auto tables = context.memory_plan().of(0, "items");
   const auto seeds = context.memory_plan().of(0, "seeds");
   for (int i = 0; i < kernels_.count(); ++i) {
     const auto part = static_cast<std::size_t>(i);
     parts_.push_back({context.buffer(tables[part]), context.buffer(seeds[part])});
-    kernels_.set(i, {{"table", parts_.back().items},
+    kernels_.set(i, {{"items", parts_.back().items},
                      {"seeds", parts_.back().starts},
                      {"numbers_each", scope.updates() >> plan.log_stretches},
                      {"log_part", static_cast<unsigned>(log_part)},

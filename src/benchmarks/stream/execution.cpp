@@ -33,7 +33,7 @@ void Execution::run(const Operation& operation) {
                                        {"second", buffers_[i][operation.second]},
                                        {"result", buffers_[i][operation.result]},
                                        {"scalar", operation.scalar},
-                                       {"units", units(parts_[i])},
+                                       {"pieces", units(parts_[i])},
                                        {"use_second", operation.uses_second ? 1U : 0U}});
     geometries[i] = geometry(parts_[i]);
   }

@@ -11,26 +11,26 @@ using accl_word = fm::words<float, 16>;
 const int vadd_source = 0;
 const int vadd_target = 9;
 
-void vadd_put(const float* from, float* to, int count, int next, fm::stream<fm::accl_command>& commands,
-              fm::stream<fm::accl_status>& statuses, fm::stream<accl_word>& out, fm::stream<accl_word>& in,
-              int* code) {
+void vadd_put(const float* from, float* results, int count, int onward,
+              fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
+              fm::stream<accl_word>& leaving, fm::stream<accl_word>& arriving, int* code) {
 #pragma HLS interface mode = m_axi port = from bundle = from
-#pragma HLS interface mode = m_axi port = to bundle = to
-#pragma HLS interface mode = m_axi port = code bundle = to
+#pragma HLS interface mode = m_axi port = results bundle = results
+#pragma HLS interface mode = m_axi port = code bundle = results
 #pragma HLS interface mode = axis port = commands
 #pragma HLS interface mode = axis port = statuses
-#pragma HLS interface mode = axis port = out
-#pragma HLS interface mode = axis port = in
+#pragma HLS interface mode = axis port = leaving
+#pragma HLS interface mode = axis port = arriving
   commands.write(fm::accl_stream_put(fm::accl_stream(vadd_source), static_cast<unsigned long long>(count),
-                                     next, vadd_target));
+                                     onward, vadd_target));
   for (int first = 0; first < count; first += 16) {
     accl_word word;
     for (int i = 0; i < 16; ++i) word.value[i] = first + i < count ? from[first + i] + 1 : 0;
-    out.write(word);
+    leaving.write(word);
   }
   for (int first = 0; first < count; first += 16) {
-    const accl_word word = in.read();
-    for (int i = 0; i < 16 && first + i < count; ++i) to[first + i] = word.value[i];
+    const accl_word word = arriving.read();
+    for (int i = 0; i < 16 && first + i < count; ++i) results[first + i] = word.value[i];
   }
   *code = statuses.read().code;
 }

@@ -56,7 +56,7 @@ def block_elements(parameters: Mapping):
 def buffered_time(elements, operation: str, parameters: Mapping, board: Board, bitstream) -> KernelTime:
     """Of the replication that has most; `elements` of each array belong to the whole device."""
     units = np.ceil(np.ceil(elements / block_elements(parameters)) / parameters["replications"])
-    arguments = {"units": units, "use_second": STREAMS[operation][0] - 1}
+    arguments = {"pieces": units, "use_second": STREAMS[operation][0] - 1}
     return kernel_time("stream", "stream", arguments, parameters, board, bitstream)
 
 

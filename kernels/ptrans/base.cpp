@@ -1,0 +1,4 @@
+// PTRANS, base kernel in HLS C++: the lines of base.cl.
+#include "common/hls.hpp"
+
+#include "ptrans/base.cl"

@@ -1,0 +1,4 @@
+// RandomAccess, base kernel in HLS C++: the lines of base.cl.
+#include "common/hls.hpp"
+
+#include "random_access/base.cl"

@@ -1,0 +1,4 @@
+// STREAM, base kernel in HLS C++: the lines of base.cl.
+#include "common/hls.hpp"
+
+#include "stream/base.cl"
