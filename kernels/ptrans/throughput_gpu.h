@@ -2,28 +2,53 @@
 // time, so that neighbouring work-items touch neighbouring elements of a, b and c.
 #define TILES ((BLOCK_SIZE + TILE_SIZE - 1) / TILE_SIZE)  // along the edge of a block
 
-__attribute__((reqd_work_group_size(TILE_SIZE * TILE_ROWS, 1, 1))) __kernel void transpose(
-    __global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict b,
-    __global DATA_TYPE* restrict c, __global const uint* restrict tasks, const uint first, const uint count) {
-  __local DATA_TYPE tile[TILE_SIZE][TILE_SIZE + 1];  // one more, so that a column is in different banks
+typedef DATA_TYPE tile_row[TILE_SIZE + 1];  // one more, so that a column is in different banks
+
+// Tile `number` of a block; `tile` has TILE_SIZE rows.
+FM_INLINE void add_tile(__global const DATA_TYPE* from, __global const DATA_TYPE* b, __global DATA_TYPE* c,
+                        __local tile_row* tile, const uint number) {
   const uint x = (uint)get_local_id(0) % TILE_SIZE;
   const uint y = (uint)get_local_id(0) / TILE_SIZE;
-  const uint group = (uint)get_group_id(0);
-  const uint task = first + group / (TILES * TILES);
-  const uint tile_row = group % (TILES * TILES) / TILES * TILE_SIZE;  // in c
-  const uint tile_column = group % TILES * TILE_SIZE;
-  const size_t from = tasks[2 * task] * BLOCK_ELEMENTS;
-  const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
+  const uint first_row = number / TILES * TILE_SIZE;  // in c
+  const uint first_column = number % TILES * TILE_SIZE;
   for (uint i = y; i < TILE_SIZE; i += TILE_ROWS) {
-    const uint row = tile_column + i, column = tile_row + x;
-    if (row < BLOCK_SIZE && column < BLOCK_SIZE) tile[i][x] = a[from + row * BLOCK_SIZE + column];
+    const uint row = first_column + i, column = first_row + x;
+    if (row < BLOCK_SIZE && column < BLOCK_SIZE) tile[i][x] = from[row * BLOCK_SIZE + column];
   }
   barrier(CLK_LOCAL_MEM_FENCE);
   for (uint i = y; i < TILE_SIZE; i += TILE_ROWS) {
-    const uint row = tile_row + i, column = tile_column + x;
+    const uint row = first_row + i, column = first_column + x;
     if (row < BLOCK_SIZE && column < BLOCK_SIZE) {
-      const size_t place = to + row * BLOCK_SIZE + column;
+      const uint place = row * BLOCK_SIZE + column;
       c[place] = tile[x][i] + b[place];
     }
   }
+}
+
+__attribute__((reqd_work_group_size(TILE_SIZE * TILE_ROWS, 1, 1))) __kernel void transpose(
+    __global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict b,
+    __global DATA_TYPE* restrict c, __global const uint* restrict tasks, const uint first, const uint count) {
+  __local tile_row tile[TILE_SIZE];
+  const uint group = (uint)get_group_id(0);
+  const uint task = first + group / (TILES * TILES);
+  const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
+  add_tile(a + tasks[2 * task] * BLOCK_ELEMENTS, b + to, c + to, tile, group % (TILES * TILES));
+}
+
+// Work-groups take tiles of two tasks in turn: the block of one may come from another GPU's memory, which has
+// time for the other meanwhile.
+__attribute__((reqd_work_group_size(TILE_SIZE * TILE_ROWS, 1, 1))) __kernel void pull(
+    __global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict theirs,
+    __global const DATA_TYPE* restrict b, __global DATA_TYPE* restrict c, __global const uint* restrict tasks,
+    const uint first, const uint count) {
+  __local tile_row tile[TILE_SIZE];
+  const uint group = (uint)get_group_id(0);
+  const uint of_pair = group % (2 * TILES * TILES);
+  const uint before = group / (2 * TILES * TILES) * 2;  // tasks
+  const bool is_alone = before + 1 == count;
+  const uint task = first + before + (is_alone ? 0 : of_pair % 2);
+  const uint source = tasks[2 * task];
+  const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
+  add_tile((source & THEIRS ? theirs : a) + (source & ~THEIRS) * BLOCK_ELEMENTS, b + to, c + to, tile,
+           is_alone ? of_pair : of_pair / 2);
 }

@@ -26,6 +26,8 @@ class FileDescriptor {
 
   [[nodiscard]] bool is_open() const { return number_ != kNone; }
   [[nodiscard]] int number() const { return number_; }
+  /// Another one of the same file; not open where the system has no more.
+  [[nodiscard]] FileDescriptor copy() const { return FileDescriptor(dup(number_)); }
   /// From here on somebody else closes it.
   [[nodiscard]] int release() { return std::exchange(number_, kNone); }
 

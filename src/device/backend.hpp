@@ -142,6 +142,12 @@ class Device : public Interface {
                                                      const Placement& /*placement*/) const {
     return nullptr;
   }
+  /// Memory of this GPU, or of another one of the host that this one reaches, for kernels. Null where the
+  /// runtime has no such. Throws as `allocate`.
+  [[nodiscard]] virtual std::shared_ptr<Memory> over_block(
+      const std::shared_ptr<const cuda::Block>& /*block*/) const {
+    return nullptr;
+  }
   [[nodiscard]] virtual std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const = 0;
   /// Has the runtime pin whole pages of the host for as long as the result lives, before which they are not
   /// given back. Nobody else may touch them meanwhile: a runtime may copy them to and fro. Throws Error

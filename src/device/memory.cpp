@@ -206,4 +206,14 @@ Buffer buffer_over(const Device& device, std::span<std::byte> host, const Placem
           space_of(device.info(), MemoryKind::kHostPointer)};
 }
 
+Buffer buffer_over(const Device& device, const cuda::PeerMemory& peer, std::size_t bytes) {
+  const std::shared_ptr<backend::Memory> whole = device.implementation().over_block(peer.block);
+  if (!whole) {
+    throw bad_use("the runtime of " + device.info().name + " makes no buffers over memory of other GPUs",
+                  "use --memory buffer and --transport host");
+  }
+  return {whole->part(bytes, peer.offset), bytes, device.info().sub_buffer_alignment_bytes,
+          space_of(device.info(), MemoryKind::kPeer)};
+}
+
 }  // namespace fabricmark::device

@@ -188,5 +188,9 @@ void migrate(const Queue& queue, std::span<const Buffer> buffers, bool to_host, 
 /// A buffer over bytes of the host as they lie, at the start of a page or not (CL_MEM_USE_HOST_PTR); they
 /// outlive it. `placement` as in Buffer. Throws Error (bad use) where the runtime has none such.
 Buffer buffer_over(const Device& device, std::span<std::byte> host, const Placement& placement = {});
+/// A buffer over `bytes` of a GPU of this host, of another process's too: kernels of the device read and
+/// write them as they lie, over what connects the two. Throws Error (bad use) where the runtime has none
+/// such.
+Buffer buffer_over(const Device& device, const cuda::PeerMemory& peer, std::size_t bytes);
 
 }  // namespace fabricmark::device

@@ -73,6 +73,11 @@ class Transport : public Interface {
     start(sends, receives).wait();
   }
 
+  /// `own` of every rank, [rank], as kernels of this one read and write it, without any message; it stays as
+  /// long as the rank's own does, and nothing tells when another rank has written it. Empty, on all ranks,
+  /// where one of them does not reach another one's. Collective.
+  [[nodiscard]] virtual std::vector<device::Buffer> reach(Memory& /*own*/) { return {}; }
+
   // Collectives: all ranks start them in the same order; none returns before its part is under way.
 
   /// Part number r of `outgoing` goes to rank r, where it becomes part number (sender) of `incoming`. Both

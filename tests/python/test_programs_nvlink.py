@@ -147,3 +147,20 @@ def test_a_rank_that_is_stuck_is_named(programs):
     )
     assert done.code == 3, done.errors
     assert "rank 1" in done.errors
+
+
+def test_kernels_that_read_other_ranks_memory_make_the_same_matrix(programs):
+    notes = {}
+    for one_sided in ("true", "false"):
+        done = run(programs["ptrans"], *PROGRAMS["ptrans"], *OVER_NVLINK, "--one-sided", one_sided)
+        assert_valid(done)
+        notes[one_sided] = done.document["notes"]
+    read = [note for note in notes["true"] if "kernels read them from other ranks' memory" in note]
+    assert read and [note for note in notes["true"] if note not in read] == notes["false"]
+    assert any(note.startswith("digest of C") for note in notes["false"])
+
+
+def test_kernels_that_cannot_read_other_ranks_memory_are_refused(programs):
+    words = ("--transport", "host", "--one-sided", "true")
+    line = one_error(run(programs["ptrans"], *PROGRAMS["ptrans"], *words), codes=(2,))
+    assert "kernels of the variant throughput do not read other ranks' memory over host" in line

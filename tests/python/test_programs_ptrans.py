@@ -286,7 +286,7 @@ def test_a_kernel_that_is_wrong_is_found(ptrans, tmp_path, what):
     if name == "throughput":
         which = 0 if devices(ptrans)[0]["class"] == "cpu" else 1
         name, old, new = ("throughput_cpu.h", "throughput_gpu.h")[which], old[which], new[which]
-        start = '#include "common/dialect.h"\n#define BLOCK_ELEMENTS ((size_t)BLOCK_SIZE * BLOCK_SIZE)\n'
+        start = (KERNELS / "ptrans" / "throughput.cl").read_text().split("#if defined(FM_CPU)")[0]
     else:
         start = ""
     text = (KERNELS / "ptrans" / name).read_text()

@@ -19,7 +19,8 @@
 namespace {
 
 constexpr std::size_t kGranule = std::size_t{1} << 16;
-constexpr int kOutOfMemory = 2, kNotInitialised = 3, kUnknown = 999, kNotReady = 600;
+constexpr unsigned long long kImported = 1ULL << 32;  // of a handle, beside the number of its file
+constexpr int kInvalidValue = 1, kOutOfMemory = 2, kNotInitialised = 3, kUnknown = 999, kNotReady = 600;
 constexpr cl_device_info kDeviceUuid = 0x106A;
 constexpr cl_ulong kOpaqueFile = 0x2060;
 constexpr std::array<unsigned char, 16> kUuid{0xFA, 0xB0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14};
@@ -174,7 +175,9 @@ int cuMemUnmap(unsigned long long address, std::size_t bytes) {
 int cuMemSetAccess(unsigned long long address, std::size_t bytes, const void*, std::size_t) {
   return mprotect(at(address), bytes, PROT_READ | PROT_WRITE) == 0 ? 0 : kUnknown;
 }
+// As NVIDIA's driver, of nothing that was imported.
 int cuMemExportToShareableHandle(void* file, unsigned long long handle, int, unsigned long long) {
+  if ((handle & kImported) != 0) return kInvalidValue;
   const int number = dup(static_cast<int>(handle));
   std::memcpy(file, &number, sizeof(number));
   return number < 0 ? kUnknown : 0;
@@ -182,7 +185,7 @@ int cuMemExportToShareableHandle(void* file, unsigned long long handle, int, uns
 int cuMemImportFromShareableHandle(unsigned long long* handle, void* file, int) {
   if (is("apart")) return kUnknown;
   const int number = dup(static_cast<int>(reinterpret_cast<std::intptr_t>(file)));
-  *handle = static_cast<unsigned long long>(number);
+  *handle = static_cast<unsigned long long>(number) | kImported;
   return number < 0 ? kUnknown : 0;
 }
 

@@ -7,6 +7,7 @@
 #include <set>
 
 #include "benchmarks/ptrans/faults.hpp"
+#include "benchmarks/ptrans/pull.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/memory_plan.hpp"
 
@@ -148,6 +149,38 @@ TEST(PtransPlan, EveryBlockArrivesOnceAlongTheDiagonals) {
         check_plans(Distribution::diagonal(ranks, edge), 0, round_blocks);
       }
     }
+  }
+}
+
+/// Every block of C has one task, and the block of A that it takes from its own rank or another's memory,
+/// where those that leave lie behind each other, is the one opposite.
+void check_pulls(const Distribution& distribution) {
+  for (int rank = 0; rank < distribution.ranks(); ++rank) {
+    const Plan plan = make_plan(distribution, rank, 2);
+    std::set<std::uint32_t> done;
+    std::set<int> peers;
+    for (const Pull& pull : make_pulls(distribution, rank, plan)) {
+      EXPECT_TRUE(peers.insert(pull.peer).second) << "twice from one rank";
+      const Plan theirs = make_plan(distribution, pull.peer, 0);
+      for (const Task& task : pull.tasks) {
+        const Block target = plan.blocks.at(task.target);
+        const bool is_theirs = (task.source & kTheirs) != 0;
+        const Block source = is_theirs ? theirs.blocks.at(theirs.staying + (task.source & ~kTheirs))
+                                       : plan.blocks.at(task.source);
+        EXPECT_EQ(source, (Block{target.column, target.row}));
+        EXPECT_TRUE(done.insert(task.target).second) << "twice";
+      }
+    }
+    EXPECT_EQ(done.size(), plan.blocks.size());
+  }
+}
+
+TEST(PtransPlan, KernelsThatReadOtherRanksMemoryTakeEveryBlockOnce) {
+  for (const std::size_t edge : {1U, 4U, 7U}) {
+    for (const auto& [rows, columns] :
+         std::vector<std::pair<std::size_t, std::size_t>>{{1, 1}, {1, 2}, {2, 2}, {2, 3}})
+      check_pulls(Distribution::pq({.rows = rows, .columns = columns}, edge));
+    for (const int ranks : {2, 3}) check_pulls(Distribution::diagonal(ranks, edge));
   }
 }
 

@@ -1,8 +1,12 @@
-// A on the device, its blocks from device to device over the hosts.
+// A on the device, its blocks from device to device by messages, or read by kernels where they reach them.
+#include <fmt/format.h>
+
 #include <optional>
 #include <set>
 #include <utility>
 
+#include "base/error.hpp"
+#include "benchmarks/ptrans/pull.hpp"
 #include "benchmarks/ptrans/staged_execution.hpp"
 
 namespace fabricmark::ptrans {
@@ -18,6 +22,7 @@ class DeviceExecution : public StagedExecution {
         leaving_(transport().allocate(not_empty(own_bytes() - staying_bytes()))),
         arrived_(transport().allocate(not_empty(arrived_bytes()))) {
     wakes_ = transport().allocate(kWakeBytes);
+    set_pulls(context);
     if (context.fault()) return;  // which is for messages with blocks: without peers, nothing is sent
     for (const Round& round : plan.rounds) {
       for (const Transit& transit : round.receives) peers_.insert(transit.peer);
@@ -36,6 +41,10 @@ class DeviceExecution : public StagedExecution {
   void read_arrived(std::span<std::byte> blocks) override {
     if (!blocks.empty()) arrived_->read(0, blocks);
   }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    if (reached_.empty()) return {};
+    return {"blocks of A: kernels read them from other ranks' memory; the part exchange is of messages"};
+  }
   void wake_links() override {
     std::vector<transport::Message> sends, receives;
     for (const int peer : peers_) {
@@ -47,6 +56,38 @@ class DeviceExecution : public StagedExecution {
 
  private:
   static constexpr std::size_t kWakeBytes = std::size_t{64} << 10;
+
+  /// Kernels take blocks from other ranks' memory where they reach it. Collective. Throws Error (bad use)
+  /// where they must, and do not.
+  void set_pulls(const runtime::Context& context) {
+    const std::string& wanted = context.parameters().text("one_sided");
+    if (wanted == "false" || transport().ranks().size() == 1) return;
+    if (context.variant() == "throughput") reached_ = transport().reach(*leaving_);
+    if (reached_.empty()) {
+      if (wanted == "auto") return;
+      throw bad_use(fmt::format("--one-sided true: kernels of the variant {} do not read other ranks' memory "
+                                "over {}",
+                                context.variant(), context.parameters().text("transport")),
+                    "use --one-sided auto, or kernels and a transport that do, as throughput and nvlink");
+    }
+    pulls_ = make_pulls(Distribution::of(context), transport().ranks().rank(), plan());
+    std::vector<Task> tasks;
+    for (const Pull& pull : pulls_) tasks.insert(tasks.end(), pull.tasks.begin(), pull.tasks.end());
+    transposition().set_pulls(context, tasks);
+  }
+  void run() override {
+    if (reached_.empty()) return StagedExecution::run();
+    std::size_t first = 0;
+    std::size_t slot = 0;
+    for (const Pull& pull : pulls_) {
+      const device::Buffer& theirs = reached_[static_cast<std::size_t>(pull.peer)];
+      transposition().start_pull("transpose", slot++ % (kSlots + 1), staying(), theirs, first,
+                                 pull.tasks.size());
+      first += pull.tasks.size();
+    }
+    finish();
+    transport().ranks().barrier();  // what others read may change now
+  }
 
   void deliver_staying() override {}
   void begin_to_deliver(const Round& round) override {
@@ -67,6 +108,8 @@ class DeviceExecution : public StagedExecution {
   std::unique_ptr<transport::Memory> wakes_, woken_;  // [peer]
   std::set<int> peers_;
   std::optional<device::Event> under_way_;  // of the next round
+  std::vector<device::Buffer> reached_;     // what leaves each rank; empty: by messages
+  std::vector<Pull> pulls_;
 };
 
 }  // namespace

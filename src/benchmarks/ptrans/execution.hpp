@@ -24,6 +24,9 @@ class Execution : public Interface {
   /// GPUs that nothing has used for some milliseconds take 0.2 ms to wake up.
   virtual void wake_links() {}
 
+  /// What a reader of its times should know.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
+
   /// C = B + A^T, once, with exchange and transposition overlapped: the timed part "transpose".
   virtual void time_run(runtime::Laps& laps) = 0;
 };

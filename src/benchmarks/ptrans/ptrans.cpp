@@ -106,8 +106,9 @@ class TypedPtrans : public runtime::Benchmark {
 
   /// Of the last repetition: C of any variant, transport and grid can be compared by it.
   [[nodiscard]] std::vector<std::string> notes() const override {
-    if (!digest_) return {};
-    return {common::digest_note(ranks_, "C", *digest_)};
+    std::vector<std::string> notes = execution_->notes();
+    if (digest_) notes.push_back(common::digest_note(ranks_, "C", *digest_));
+    return notes;
   }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {

@@ -30,6 +30,10 @@ void StagedExecution::run() {
     if (std::next(round) != plan_.rounds.end()) begin_to_deliver(*std::next(round));
     transposition_.start("transpose", round->slot, arrived(), round->first_task, round->tasks);
   }
+  finish();
+}
+
+void StagedExecution::finish() {
   for (std::size_t slot = 0; slot <= kStaying; ++slot) transposition_.finish(slot);
 }
 

@@ -43,9 +43,13 @@ class StagedExecution : public SteppedExecution {
   [[nodiscard]] std::size_t arrived_bytes() const { return plan_.places * block_bytes_; }
   [[nodiscard]] transport::Transport& transport() { return *transport_; }
 
- private:
-  void run();
+  [[nodiscard]] Transposition& transposition() { return transposition_; }
+  /// All of C, once.
+  virtual void run();
+  /// Waits for all kernels.
+  void finish();
 
+ private:
   const Plan& plan_;
   std::size_t block_bytes_;
   Transposition transposition_;

@@ -8,8 +8,9 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-// The entry point whose arguments the matrices are.
+// Entry points; the matrices are arguments of the first.
 constexpr std::size_t kTranspose = 0;
+constexpr std::size_t kPull = 1;
 
 /// Buffers of so many bytes of blocks in turn, where kernel.toml plans them.
 std::vector<device::Buffer> parts_of(const runtime::Context& context, const char* argument,
@@ -83,6 +84,23 @@ void Transposition::start(const std::string& operation, std::size_t slot, const 
   for (const Group& group : groups_) {
     if (group.front() >= first && group.back() <= first + count) start_group(operation, slot, source, group);
   }
+}
+
+void Transposition::set_pulls(const runtime::Context& context, const std::vector<Task>& tasks) {
+  pull_tasks_ = context.buffer(not_empty(tasks.size() * sizeof(Task)));
+  for (std::size_t slot = 0; slot < kernels_.size(); ++slot) {
+    pulls_.push_back(context.replications(1, kPull));
+    pulls_.back().set(0, {{"b", b_.front()}, {"c", c_.front()}, {"tasks", *pull_tasks_}});
+  }
+  if (tasks.empty()) return;
+  pull_tasks_->write(queue(), tasks.data(), tasks.size() * sizeof(Task));
+  queue().finish();
+}
+
+void Transposition::start_pull(const std::string& operation, std::size_t slot, const device::Buffer& source,
+                               const device::Buffer& theirs, std::size_t first, std::size_t count) {
+  pulls_[slot].set(0, {{"a", source}, {"theirs", theirs}, {"first", first}, {"count", count}});
+  pulls_[slot].start(operation, {geometry(count)});
 }
 
 void Transposition::start_group(const std::string& operation, std::size_t slot, const device::Buffer& source,

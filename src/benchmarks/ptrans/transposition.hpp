@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 
 #include "benchmarks/ptrans/plan.hpp"
 #include "runtime/benchmark.hpp"
@@ -30,8 +31,16 @@ class Transposition {
   /// names them in the timeline; those of the same slot run one after the other.
   void start(const std::string& operation, std::size_t slot, const device::Buffer& source, std::size_t first,
              std::size_t count);
+  /// From here on `start_pull` starts these tasks, of whose blocks of A some are in another rank's memory, as
+  /// kTheirs says. Of kernels of the variant throughput, with B and C in one part.
+  void set_pulls(const runtime::Context& context, const std::vector<Task>& tasks);
+  void start_pull(const std::string& operation, std::size_t slot, const device::Buffer& source,
+                  const device::Buffer& theirs, std::size_t first, std::size_t count);
   /// Waits for all of a slot.
-  void finish(std::size_t slot) { kernels_[slot].finish(); }
+  void finish(std::size_t slot) {
+    kernels_[slot].finish();
+    if (slot < pulls_.size()) pulls_[slot].finish();
+  }
 
   /// Copies of all blocks, in the order of the plan.
   void write_b(const void* blocks) { write(b_, blocks); }
@@ -62,7 +71,9 @@ class Transposition {
   std::vector<Group> groups_;                  ///< where there are several parts
   std::vector<device::Replications> kernels_;  // [slot]
   std::vector<device::Buffer> b_, c_;          // [part]
+  std::vector<device::Replications> pulls_;    // [slot]; empty: there are none
   device::Buffer tasks_;
+  std::optional<device::Buffer> pull_tasks_;
 };
 
 }  // namespace fabricmark::ptrans

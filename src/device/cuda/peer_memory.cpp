@@ -68,21 +68,21 @@ std::shared_ptr<const Block> Block::make(std::shared_ptr<const Gpu> gpu, std::si
                               "choose a smaller size or another device");
   }
   check(status, "cuMemCreate");
-  return std::shared_ptr<const Block>(new Block(std::move(gpu), handle, whole));
+  return std::shared_ptr<const Block>(new Block(std::move(gpu), handle, whole, {}));
 }
 
-std::shared_ptr<const Block> Block::open(std::shared_ptr<const Gpu> gpu, const FileDescriptor& file,
+std::shared_ptr<const Block> Block::open(std::shared_ptr<const Gpu> gpu, FileDescriptor file,
                                          std::size_t bytes) {
   gpu->use();
   MemoryHandle handle = 0;
   // The interface takes the number itself in the place of an address.
   void* const number = reinterpret_cast<void*>(static_cast<std::intptr_t>(file.number()));
   check(driver()->import_memory(&handle, number, kFileHandle), "cuMemImportFromShareableHandle");
-  return std::shared_ptr<const Block>(new Block(std::move(gpu), handle, bytes));
+  return std::shared_ptr<const Block>(new Block(std::move(gpu), handle, bytes, std::move(file)));
 }
 
-Block::Block(std::shared_ptr<const Gpu> gpu, MemoryHandle handle, std::size_t bytes)
-    : gpu_(std::move(gpu)), handle_(handle), bytes_(bytes), number_(++made) {
+Block::Block(std::shared_ptr<const Gpu> gpu, MemoryHandle handle, std::size_t bytes, FileDescriptor file)
+    : gpu_(std::move(gpu)), handle_(handle), bytes_(bytes), file_(std::move(file)), number_(++made) {
   const Access access{.location = {.id = gpu_->number()}};
   try {
     check(driver()->reserve(&address_, bytes_, 0, 0, 0), "cuMemAddressReserve");
@@ -115,6 +115,7 @@ Block::~Block() {
 std::uint64_t Block::count_gone() { return gone; }
 
 FileDescriptor Block::file() const {
+  if (file_.is_open()) return file_.copy();
   int number = FileDescriptor::kNone;
   gpu_->use();
   check(driver()->export_memory(&number, handle_, kFileHandle, 0), "cuMemExportToShareableHandle");

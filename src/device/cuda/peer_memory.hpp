@@ -36,7 +36,7 @@ class Block {
   static std::shared_ptr<const Block> make(std::shared_ptr<const Gpu> gpu, std::size_t bytes);
   /// What another process has exported, as `gpu` reaches it; `bytes` are its own. Throws Error (environment)
   /// where it does not.
-  static std::shared_ptr<const Block> open(std::shared_ptr<const Gpu> gpu, const FileDescriptor& file,
+  static std::shared_ptr<const Block> open(std::shared_ptr<const Gpu> gpu, FileDescriptor file,
                                            std::size_t bytes);
   ~Block();
   Block(const Block&) = delete;
@@ -54,11 +54,12 @@ class Block {
   static std::uint64_t count_gone();
 
  private:
-  Block(std::shared_ptr<const Gpu> gpu, MemoryHandle handle, std::size_t bytes);
+  Block(std::shared_ptr<const Gpu> gpu, MemoryHandle handle, std::size_t bytes, FileDescriptor file);
 
   std::shared_ptr<const Gpu> gpu_;
   MemoryHandle handle_;
   std::size_t bytes_;
+  FileDescriptor file_;  ///< of what was opened: the driver exports nothing that it has imported
   Address address_ = 0;
   std::uint64_t number_;
 };

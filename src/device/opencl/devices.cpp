@@ -146,6 +146,10 @@ class Opened : public backend::Device {
                                                       const Placement& placement) const override {
     return opencl::allocate_over(info_, context_, host, placement);
   }
+  [[nodiscard]] std::shared_ptr<backend::Memory> over_block(
+      const std::shared_ptr<const cuda::Block>& block) const override {
+    return opencl::allocate_over(info_, device_, context_, block);
+  }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return opencl::allocate_pinned(info_, device_, context_, bytes);
   }

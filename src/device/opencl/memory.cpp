@@ -278,9 +278,7 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
       return std::make_shared<BufferMemory>(host, std::move(memory));
     }
     if (kind == MemoryKind::kPeer && bytes < kTooLargeForPeers) {
-      const std::shared_ptr<const cuda::Block> block = peer_block(info, device, bytes);
-      const PeerBuffer buffer = buffer_on(block, device, context);
-      return std::make_shared<BufferMemory>(buffer.held, buffer.memory, block);
+      return allocate_over(info, device, context, peer_block(info, device, bytes));
     }
     const BankPlacement place = bank_placement(info, placement);
     XilinxMemoryPointer pointer{place.pointer_flags, nullptr,
@@ -295,6 +293,17 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
     return std::make_shared<BufferMemory>(nullptr, std::move(memory));
   } catch (const cl::Error& error) {
     throw failed_allocation(info, context, bytes, error);
+  }
+}
+
+std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Device& device,
+                                      const cl::Context& context,
+                                      const std::shared_ptr<const cuda::Block>& block) {
+  try {
+    const PeerBuffer buffer = buffer_on(block, device, context);
+    return std::make_shared<BufferMemory>(buffer.held, buffer.memory, block);
+  } catch (const cl::Error& error) {
+    throw failed_allocation(info, context, block->bytes(), error);
   }
 }
 

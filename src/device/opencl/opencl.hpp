@@ -120,6 +120,9 @@ class Memory : public backend::Memory {
 std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& device, const cl::Context& context,
                                  std::size_t bytes, MemoryKind kind, const Placement& placement);
 /// The same over bytes of the host.
+std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Device& device,
+                                      const cl::Context& context,
+                                      const std::shared_ptr<const cuda::Block>& block);
 std::shared_ptr<Memory> allocate_over(const DeviceInfo& info, const cl::Context& context,
                                       std::span<std::byte> host, const Placement& placement);
 std::shared_ptr<std::byte> allocate_pinned(const DeviceInfo& info, const cl::Device& device,

@@ -120,8 +120,9 @@ bool NvlinkTransfer::copy(Out& out) {
     transport_.outgoing_.fill(*out.slot, piece.buffer->device(), piece.offset, piece.bytes);
     from = transport_.outgoing_.memory(*out.slot);
   }
-  out.copy = transport_.copies_.start(transport_.blocks_.address(piece.peer, out.grant),
-                                      from.block->address() + from.offset, piece.bytes);
+  const device::cuda::PeerMemory to = transport_.blocks_.memory(piece.peer, out.grant);
+  out.copy = transport_.copies_.start(to.block->address() + to.offset, from.block->address() + from.offset,
+                                      piece.bytes);
   out.waits = Waits::kCopy;
   return true;
 }

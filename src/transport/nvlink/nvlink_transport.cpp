@@ -1,5 +1,7 @@
 #include "transport/nvlink/nvlink_transport.hpp"
 
+#include <cstring>
+
 #include "base/error.hpp"
 #include "transport/nvlink/nvlink_transfer.hpp"
 
@@ -26,6 +28,28 @@ device::Event NvlinkTransport::start(std::span<const Message> sends, std::span<c
   auto transfer = transfers_.free<NvlinkTransfer>([&] { return std::make_shared<NvlinkTransfer>(*this); });
   transfer->start(sends, receives, after, is_timed_);
   return device::Event(std::move(transfer));
+}
+
+std::vector<device::Buffer> NvlinkTransport::reach(Memory& own) {
+  device::Buffer& buffer = own.device();
+  const device::cuda::PeerMemory memory = buffer.peer();
+  if (ranks().all_reduce_min(memory.block ? 1 : 0) == 0) return {};
+  std::vector<Grant> grants;
+  for (int peer = 0; peer < ranks().size(); ++peer) {
+    grants.push_back(blocks_.grant(peer, memory, buffer.bytes()));
+  }
+  std::vector<device::Buffer> all;
+  for (const std::vector<std::byte>& of_rank : ranks().all_gather(std::as_bytes(std::span(grants)))) {
+    const auto rank = static_cast<int>(all.size());
+    if (rank == ranks().rank()) {
+      all.push_back(buffer);
+      continue;
+    }
+    Grant grant;
+    std::memcpy(&grant, &of_rank.at(sizeof(Grant) * static_cast<std::size_t>(ranks().rank())), sizeof grant);
+    all.push_back(device::buffer_over(device_, blocks_.memory(rank, grant), grant.bytes));
+  }
+  return all;
 }
 
 namespace nvlink {

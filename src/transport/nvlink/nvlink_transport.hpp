@@ -28,6 +28,7 @@ class NvlinkTransport : public Transport {
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override;
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
+  [[nodiscard]] std::vector<device::Buffer> reach(Memory& own) override;
 
  private:
   friend class NvlinkTransfer;

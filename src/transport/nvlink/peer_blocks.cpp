@@ -41,14 +41,14 @@ void PeerBlocks::tell_what_is_gone() {
   }
 }
 
-device::cuda::Address PeerBlocks::address(int peer, const Grant& grant) {
+device::cuda::PeerMemory PeerBlocks::memory(int peer, const Grant& grant) {
   Peer& other = peers_[static_cast<std::size_t>(peer)];
   for (; other.received < grant.notes; ++other.received) {
-    const PeerSockets::Received received = sockets_.receive(peer);
+    PeerSockets::Received received = sockets_.receive(peer);
     if (received.note.bytes == 0) {
       other.known.erase(received.note.block);
     } else {
-      other.known[received.note.block] = Block::open(gpu_, received.file, received.note.bytes);
+      other.known[received.note.block] = Block::open(gpu_, std::move(received.file), received.note.bytes);
     }
   }
   const auto known = other.known.find(grant.block);
@@ -59,7 +59,7 @@ device::cuda::Address PeerBlocks::address(int peer, const Grant& grant) {
     throw environment_failure(fmt::format("rank {} has granted memory that it has not shown", peer),
                               "use --transport host");
   }
-  return block->address() + grant.offset;
+  return {block, grant.offset};
 }
 
 }  // namespace fabricmark::transport

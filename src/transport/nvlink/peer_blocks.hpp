@@ -28,8 +28,8 @@ class PeerBlocks {
 
   /// Shows the block to the peer, where it does not know it, and says what has gone since.
   Grant grant(int peer, const device::cuda::PeerMemory& memory, std::size_t bytes);
-  /// Where this rank's GPU reaches what a peer has granted. Throws Error (environment) where it does not.
-  device::cuda::Address address(int peer, const Grant& grant);
+  /// What a peer has granted, as this rank's GPU reaches it. Throws Error (environment) where it does not.
+  device::cuda::PeerMemory memory(int peer, const Grant& grant);
 
  private:
   struct Peer {
