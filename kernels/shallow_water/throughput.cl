@@ -112,4 +112,4 @@ __kernel void stage(__global const scalar* restrict state, __global const scalar
   if (FM_ANY(sw_is_in_trouble(sums, now))) atomic_min(trouble, (int)stage_number);
 }
 
-#include "shallow_water/halo.h"
+#include "shallow_water/put.h"

@@ -78,6 +78,9 @@ class Transport : public Interface {
   /// where one of them does not reach another one's. Collective.
   [[nodiscard]] virtual std::vector<device::Buffer> reach(Memory& /*own*/) { return {}; }
 
+  /// Whether each rank has a device of its own, so that a kernel may wait for another rank's. Collective.
+  [[nodiscard]] virtual bool has_own_devices() const { return false; }
+
   // Collectives: all ranks start them in the same order; none returns before its part is under way.
 
   /// Part number r of `outgoing` goes to rank r, where it becomes part number (sender) of `incoming`. Both

@@ -7,11 +7,13 @@ import re
 
 import pytest
 from b_eff_program import failed
+from conftest import REPOSITORY
 from stream_program import PEER_GPU, Stream, mpirun, on_a_cpu, one_error, only_error
 
 pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
+KERNELS = REPOSITORY / "kernels"
 OVER_NVLINK = ("--transport", "nvlink", "--repetitions", "1")
 PROGRAMS = {
     "b_eff": ("--largest", "12", "--messages", "3"),
@@ -164,3 +166,54 @@ def test_kernels_that_cannot_read_other_ranks_memory_are_refused(programs):
     words = ("--transport", "host", "--one-sided", "true")
     line = one_error(run(programs["ptrans"], *PROGRAMS["ptrans"], *words), codes=(2,))
     assert "kernels of the variant throughput do not read other ranks' memory over host" in line
+
+
+def shallow_water(programs, *words, transport=OVER_NVLINK, **how):
+    program = programs["shallow_water"]
+    return run(program, *PROGRAMS["shallow_water"], *transport, "--one-sided", "true", *words, **how)
+
+
+@pytest.mark.parametrize(
+    "ranks, words",
+    [(2, ()), pytest.param(3, ("--order", "1", "--data-type", "double"), marks=FULL)],
+)
+def test_kernels_write_halos_to_other_ranks_memory(programs, ranks, words):
+    done = shallow_water(programs, *words, ranks=ranks)
+    assert_valid(done)
+    assert any(note.startswith("halos: kernels write them to") for note in done.document["notes"])
+
+
+WRONG_PUTS = {
+    "nothing is written": ("theirs[(uint)", "if (number < 3) theirs[(uint)"),
+    "no flag is raised": ("left, number);", "left, min(number, 4u));"),
+}
+
+
+def with_wrong_put(folder, what):
+    """A kernel whose `put` is wrong."""
+    text = (KERNELS / "shallow_water" / "throughput.cl").read_text()
+    include = '#include "shallow_water/put.h"'
+    old, new = WRONG_PUTS[what]
+    put = (KERNELS / "shallow_water" / "put.h").read_text()
+    assert include in text and old in put
+    path = folder / "wrong.cl"
+    path.write_text(text.replace(include, put.replace(old, new)))
+    return path
+
+
+@pytest.mark.parametrize("what", ["nothing is written", pytest.param("no flag is raised", marks=FULL)])
+def test_halos_that_do_not_come_are_found(programs, tmp_path, what):
+    done = shallow_water(programs, "--kernel-file", with_wrong_put(tmp_path, what), "--timeout", "3")
+    if what == "no flag is raised":
+        assert done.code == 3 and "no sign of a halo of rank" in done.errors, done.errors
+    else:
+        names = {verdict["name"] for verdict in done.document["verdicts"] if verdict["status"] == "failed"}
+        assert done.code == 1 and any("halo" in name for name in names), names
+
+
+def test_halos_that_kernels_cannot_write_are_refused(programs):
+    said = "--one-sided true: kernels do not reach other ranks' memory over"
+    line = one_error(shallow_water(programs, transport=("--transport", "host")), codes=(2,))
+    assert f"{said} host between mpi ranks" in line
+    line = one_error(shallow_water(programs, "--ranks", "2", ranks=0), codes=(2,))
+    assert f"{said} nvlink between in-process ranks" in line

@@ -335,7 +335,7 @@ def test_a_users_kernel_that_computes_wrongly_is_found(stream, own_kernel):
 
 
 def test_a_users_kernel_that_forgets_the_last_block_is_found(stream, own_kernel):
-    path = own_kernel("block < units;", "block + 1 < units;")
+    path = own_kernel("block < pieces;", "block + 1 < pieces;")
     assert stream.run(*SHORT, "--kernel-file", path).code == 1
 
 

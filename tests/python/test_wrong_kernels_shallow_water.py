@@ -14,7 +14,7 @@ SHORT = ("--mesh", "bay:1500", "--steps", 100, "--warmup", 0, "--vector-bytes", 
 PLACE = "const uint place = (first + (uint)get_global_id(0)) * WIDTH;"
 COPIED = (
     "for (int q = 0; q < SW_UNKNOWNS * SW_MODES; ++q) "
-    "SW_STORE(after, (size_t)q * stride + place, SW_LOAD(state, (size_t)q * stride + place));"
+    "SW_STORE(updated, (size_t)q * stride + place, SW_LOAD(state, (size_t)q * stride + place));"
 )
 CONSTANTS = "river_inflow, gravity, friction, linear_friction, coriolis,\n"
 POINT = "sw_add_point(element, sw_through_point(element, own, met, side, point, now), side, point, &sums);"

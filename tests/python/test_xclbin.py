@@ -115,7 +115,7 @@ def test_the_card_is_linked_as_the_board(board, first):
     assert linked == [[f"{kind}[0]"], [f"{kind}[1]"]]
     offsets = [(one["name"], one["offset"], one["bytes"]) for one in made["units"][1]["arguments"]]
     assert offsets == [("first", 16, 8), ("second", 28, 8), ("result", 40, 8), ("scalar", 52, 4),
-                       ("units", 60, 4), ("use_second", 68, 4)]  # fmt: skip
+                       ("pieces", 60, 4), ("use_second", 68, 4)]  # fmt: skip
 
 
 @programs

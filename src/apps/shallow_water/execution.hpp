@@ -56,6 +56,8 @@ class Execution : public Interface {
   virtual void write_outflow(const std::vector<double>& outflow) = 0;
   /// Returns when they are done, on all ranks that exchange halos with this one.
   virtual void advance(const Steps& steps) = 0;
+  /// What a reader of its times should know.
+  [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
   /// The first step in which an element was not deep enough, too fast for dt, or not a number. Then `read`
   /// gives what the stage in which that was found began with, and no step goes on.
   virtual std::optional<std::int64_t> trouble() = 0;

@@ -6,7 +6,7 @@ namespace fabricmark::shallow_water {
 
 namespace {
 
-enum HaloEntry : std::size_t { kPack = 1, kUnpack = 2 };
+enum HaloEntry : std::size_t { kPack = 1, kUnpack = 2, kPut = 3, kTake = 4 };
 
 const std::vector<std::int32_t>& elements_of(const LocalMesh::Neighbour& neighbour, bool is_sent) {
   return is_sent ? neighbour.send : neighbour.receive;
@@ -35,11 +35,43 @@ Halo::Halo(const runtime::Context& context, const LocalMesh& local, std::size_t 
            std::size_t number_bytes)
     : work_group_(std::min(context.work_group_size(kPack), context.work_group_size(kUnpack))) {
   if (context.ranks().size() == 1) return;
-  messages_ = common::HaloMessages(context, way_of(local, /*is_sent=*/true, numbers),
-                                   way_of(local, /*is_sent=*/false, numbers), number_bytes);
+  const bool has_puts = context.variant() == "throughput";
+  messages_ = common::HaloMessages(
+      context, way_of(local, /*is_sent=*/true, numbers), way_of(local, /*is_sent=*/false, numbers),
+      number_bytes, {kPut, kTake, has_puts ? context.parameters().text("one_sided") : std::string("false")});
   if (is_empty()) return;
   sent_ = set_elements(context, local, /*is_sent=*/true, numbers);
   received_ = set_elements(context, local, /*is_sent=*/false, numbers);
+  if (messages_.puts() != nullptr) set_puts(local);
+}
+
+void Halo::set_puts(const LocalMesh& local) {
+  const auto set = [&](device::Replications& kernel, const Elements& elements, const device::Buffer& marks) {
+    kernel.set(0, {{"places", elements.buffers[0]},
+                   {"targets", elements.buffers[1]},
+                   {"spans", elements.buffers[2]},
+                   {"marks", marks},
+                   {"stride", local.stride}});
+  };
+  common::HaloPuts& puts = *messages_.puts();
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < puts.puts().size(); ++i) {
+    const std::size_t count = local.neighbours[i].send.size();
+    set(puts.puts()[i], sent_, messages_.sent_marks());
+    puts.puts()[i].set(0, {{"first", first}, {"count", count}});
+    puts_.push_back(geometry(count));
+    first += count;
+  }
+  set(puts.take(), received_, messages_.received_marks());
+  puts.take().set(0, {{"count", received_.count}});
+}
+
+device::Geometry Halo::geometry(std::size_t count) const {
+  return {(count + work_group_ - 1) / work_group_ * work_group_, work_group_};
+}
+
+void Halo::check(const device::Queue& queue) {
+  if (messages_.puts() != nullptr) messages_.puts()->check(queue);
 }
 
 Halo::Elements Halo::set_elements(const runtime::Context& context, const LocalMesh& local, bool is_sent,
@@ -73,18 +105,28 @@ Halo::Elements Halo::set_elements(const runtime::Context& context, const LocalMe
 void Halo::run(device::Replications& kernel, std::size_t count, const device::Queue& queue,
                const device::Buffer& state, device::Event* done) const {
   kernel.set(0, {{"state", state}});
-  const std::size_t items = (count + work_group_ - 1) / work_group_ * work_group_;
-  kernel.start_on(queue, 0, {items, work_group_}, nullptr, done);
+  kernel.start_on(queue, 0, geometry(count), nullptr, done);
 }
 
 void Halo::start(const device::Queue& queue, const device::Buffer& state) {
   if (is_empty()) return;
+  if (common::HaloPuts* const puts = messages_.puts(); puts != nullptr) {
+    for (device::Replications& kernel : puts->puts()) kernel.set(0, {{"state", state}});
+    puts->start(queue, puts_);
+    messages_.note_exchange();
+    return;
+  }
   messages_.start(queue,
                   [&](device::Event* done) { run(messages_.pack(), sent_.count, queue, state, done); });
 }
 
 void Halo::finish(const device::Queue& queue, const device::Buffer& state) {
   if (is_empty()) return;
+  if (common::HaloPuts* const puts = messages_.puts(); puts != nullptr) {
+    puts->take().set(0, {{"state", state}});
+    puts->finish(queue, geometry(received_.count));
+    return;
+  }
   messages_.finish(queue);
   run(messages_.unpack(), received_.count, queue, state, nullptr);
 }

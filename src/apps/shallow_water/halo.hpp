@@ -15,6 +15,10 @@ class Halo {
   /// `numbers` of `number_bytes` of each element. Collective.
   Halo(const runtime::Context& context, const LocalMesh& local, std::size_t numbers,
        std::size_t number_bytes);
+  /// Throws DeadlineError where a kernel has given up waiting for another rank; all has to be done.
+  void check(const device::Queue& queue);
+  /// Whether kernels write to other ranks' memory themselves.
+  [[nodiscard]] bool is_one_sided() const { return messages_.puts() != nullptr; }
 
   [[nodiscard]] bool is_empty() const { return messages_.is_empty(); }
   /// Starts the exchange of a state, once what is queued is done.
@@ -32,12 +36,15 @@ class Halo {
   };
   Elements set_elements(const runtime::Context& context, const LocalMesh& local, bool is_sent,
                         std::size_t numbers);
+  void set_puts(const LocalMesh& local);
+  [[nodiscard]] device::Geometry geometry(std::size_t count) const;
   void run(device::Replications& kernel, std::size_t count, const device::Queue& queue,
            const device::Buffer& state, device::Event* done) const;
 
   std::size_t work_group_;
   common::HaloMessages messages_;
   Elements sent_, received_;
+  std::vector<device::Geometry> puts_;  // [message that leaves]
 };
 
 }  // namespace fabricmark::shallow_water

@@ -103,6 +103,7 @@ class KernelExecution : public Execution {
       if (step % kFlushed == 0) queue_.flush();
     }
     queue_.finish();
+    halo_.check(queue_);
   }
 
   std::optional<std::int64_t> trouble() override {
@@ -118,6 +119,10 @@ class KernelExecution : public Execution {
   }
 
   common::HaloSums halo_sums() override { return halo_.sums(queue_); }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    if (!halo_.is_one_sided()) return {};
+    return {"halos: kernels write them to other ranks' memory, and wait for them there"};
+  }
 
  private:
   /// A stage from one state to another.
@@ -177,7 +182,7 @@ class KernelExecution : public Execution {
     halo_.start(queue_, states_[current_]);
     run_items(kernel, 0, core);
     if (core < items) {
-      queue_.flush();
+      if (!halo_.is_one_sided()) queue_.flush();  // a message waits for it
       halo_.finish(queue_, states_[current_]);
       run_items(kernel, core, items - core);
     }

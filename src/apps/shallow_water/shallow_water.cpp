@@ -122,7 +122,11 @@ class ShallowWater : public runtime::Benchmark {
       const std::map<std::string, runtime::LapSeconds>& laps) const override {
     return execution_->derive(laps, "steps", static_cast<double>(plan_.count));
   }
-  [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }
+  [[nodiscard]] std::vector<std::string> notes() const override {
+    std::vector<std::string> notes = execution_->notes();
+    notes.insert(notes.end(), notes_.begin(), notes_.end());
+    return notes;
+  }
 
  private:
   /// One rank cuts the mesh, as METIS is not made for threads.

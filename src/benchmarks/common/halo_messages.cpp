@@ -24,7 +24,7 @@ device::Buffer first_marks(const runtime::Context& context, const device::Queue&
 }  // namespace
 
 HaloMessages::HaloMessages(const runtime::Context& context, const Way& sent, const Way& received,
-                           std::size_t number_bytes) {
+                           std::size_t number_bytes, const HaloPuts::Use& use) {
   std::size_t longest = 0;
   for (const Way* way : {&sent, &received}) {
     for (const HaloMessage& message : way->messages) {
@@ -34,6 +34,7 @@ HaloMessages::HaloMessages(const runtime::Context& context, const Way& sent, con
   const auto of_all =
       static_cast<std::size_t>(context.ranks().all_reduce_max(static_cast<std::int64_t>(longest)));
   transport_ = transport::make_transport(context, {.beside_kernels = true, .largest_bytes = of_all});
+  puts_ = HaloPuts::make(context, *transport_, use, sent.messages, received.messages, number_bytes);
   if (sent.messages.empty()) return;
   sent_ = side(context, sent, longest, number_bytes);
   received_ = side(context, received, longest, number_bytes);

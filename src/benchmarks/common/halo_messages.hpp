@@ -6,19 +6,13 @@
 #include <optional>
 #include <vector>
 
+#include "benchmarks/common/halo_message.hpp"
+#include "benchmarks/common/halo_puts.hpp"
 #include "benchmarks/common/halo_sums.hpp"
 #include "runtime/context.hpp"
 #include "transport/transport.hpp"
 
 namespace fabricmark::common {
-
-/// A message of a halo to a rank or from it.
-struct HaloMessage {
-  int rank = 0;
-  int tag = 0;
-  std::size_t marks = 0;    ///< of its sum, which kernels keep
-  std::size_t numbers = 0;  ///< that it brings
-};
 
 /// Halos of a rank, by kernels that work beside its steps: one packs what leaves, one message goes to each
 /// neighbour and one comes from it, another one unpacks what came.
@@ -33,12 +27,21 @@ class HaloMessages {
     std::vector<HaloMessage> messages{};
   };
   HaloMessages(const runtime::Context& context, const Way& sent, const Way& received,
-               std::size_t number_bytes);
+               std::size_t number_bytes, const HaloPuts::Use& use = {});
 
   [[nodiscard]] bool is_empty() const { return sent_ == nullptr; }
   /// The kernels, which have their arguments `packed` and `marks`.
   [[nodiscard]] device::Replications& pack() { return sent_->kernel; }
   [[nodiscard]] device::Replications& unpack() { return received_->kernel; }
+
+  /// Their marks, by message and element.
+  [[nodiscard]] const device::Buffer& sent_marks() const { return sent_->marks; }
+  [[nodiscard]] const device::Buffer& received_marks() const { return received_->marks; }
+  /// Null where halos go by messages; else in the place of `start` and `finish`.
+  [[nodiscard]] HaloPuts* puts() { return puts_.get(); }
+  [[nodiscard]] const HaloPuts* puts() const { return puts_.get(); }
+  /// To be said with an exchange by `puts`.
+  void note_exchange() { has_exchanged_ = true; }
 
   /// Queues what packs; its last command ends with the event.
   using Pack = std::function<void(device::Event* done)>;
@@ -68,6 +71,7 @@ class HaloMessages {
 
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<Side> sent_, received_;
+  std::unique_ptr<HaloPuts> puts_;
   device::Event under_way_;
   bool has_exchanged_ = false;
 };

@@ -51,7 +51,7 @@ std::shared_ptr<const Gpu> Gpu::with(const Uuid& uuid) {
     if (gpu) return gpu;
     ContextHandle context = nullptr;
     check(driver()->retain_context(&context, number), "cuDevicePrimaryCtxRetain");
-    gpu.reset(new Gpu(number, context));
+    gpu.reset(new Gpu(number, uuid, context));
     return gpu;
   }
   return nullptr;

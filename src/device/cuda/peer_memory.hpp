@@ -21,11 +21,14 @@ class Gpu {
   /// The calling thread's calls are for this GPU from here on.
   void use() const { check(driver()->set_context(context_), "cuCtxSetCurrent"); }
   [[nodiscard]] DeviceNumber number() const { return number_; }
+  [[nodiscard]] const Uuid& uuid() const { return uuid_; }
 
  private:
-  Gpu(DeviceNumber number, ContextHandle context) : number_(number), context_(context) {}
+  Gpu(DeviceNumber number, const Uuid& uuid, ContextHandle context)
+      : number_(number), uuid_(uuid), context_(context) {}
 
   DeviceNumber number_;
+  Uuid uuid_;
   ContextHandle context_;
 };
 

@@ -1,6 +1,7 @@
 #include "transport/nvlink/nvlink_transport.hpp"
 
 #include <cstring>
+#include <set>
 
 #include "base/error.hpp"
 #include "transport/nvlink/nvlink_transfer.hpp"
@@ -50,6 +51,12 @@ std::vector<device::Buffer> NvlinkTransport::reach(Memory& own) {
     all.push_back(device::buffer_over(device_, blocks_.memory(rank, grant), grant.bytes));
   }
   return all;
+}
+
+bool NvlinkTransport::has_own_devices() const {
+  const device::cuda::Uuid& own = first_.peer().block->gpu()->uuid();
+  const auto all = ranks().all_gather(std::as_bytes(std::span(own.bytes)));
+  return std::set<std::vector<std::byte>>(all.begin(), all.end()).size() == all.size();
 }
 
 namespace nvlink {

@@ -29,6 +29,7 @@ class NvlinkTransport : public Transport {
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
   [[nodiscard]] std::vector<device::Buffer> reach(Memory& own) override;
+  [[nodiscard]] bool has_own_devices() const override;
 
  private:
   friend class NvlinkTransfer;
