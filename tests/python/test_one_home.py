@@ -55,6 +55,7 @@ RULES = {
             "execution.cpp": "as long as the plan says, which it passes",
             "halo.cpp": "borders of a part, which only the mesh knows",
             "halo_messages.cpp": "messages of a part, which its kind of neighbours says",
+            "halo_puts.cpp": "a word of each of these messages, for kernels that wait for each other",
         },
     ),
     "time of a collective, in an algorithm": (

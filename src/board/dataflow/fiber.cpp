@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 
 #if defined(__SANITIZE_ADDRESS__)
+#include <sanitizer/asan_interface.h>
 #include <sanitizer/common_interface_defs.h>
 #endif
 #if defined(__SANITIZE_THREAD__)
@@ -33,6 +34,14 @@ namespace {
                                           std::size_t* bytes [[maybe_unused]]) {
 #if defined(__SANITIZE_ADDRESS__)
   __sanitizer_finish_switch_fiber(fake, bottom, bytes);
+#endif
+}
+
+// What is known of memory that was somebody else's stack, or another fiber's that has ended here, is out of
+// date.
+void begin_stack(const boost::context::stack_context& stack [[maybe_unused]]) {
+#if defined(__SANITIZE_ADDRESS__)
+  __asan_unpoison_memory_region(static_cast<std::byte*>(stack.sp) - stack.size, stack.size);
 #endif
 }
 
@@ -106,6 +115,7 @@ class Fiber::Borrowed {
 };
 
 Fiber::Fiber(Stacks& stacks, std::function<void()> body) : body_(std::move(body)), stack_(stacks.take()) {
+  begin_stack(stack_);
   own_threads_ = new_thread_state();
   inside_ = boost::context::fiber(
       std::allocator_arg, boost::context::preallocated(stack_.sp, stack_.size, stack_), Borrowed(stacks),
