@@ -68,26 +68,30 @@ static inline void add_square(__global const row_vector* restrict a, __global co
   }
 }
 
-static inline void add_block(__global const row_vector* from, __global const row_vector* b,
-                             __global row_vector* c) {
-  for (uint y = 0; y < TILES; y += SIDE) {
-    for (uint x = 0; x < TILES; x += SIDE) add_square(from, b, c, x, y);
+// Each work-item does an equal share of the tasks.
+FM_INLINE void add_share(__global const row_vector* a, __global const row_vector* theirs,
+                         __global const row_vector* b, __global row_vector* c, __global const uint* tasks,
+                         const uint first, const uint count) {
+  const uint items = (uint)get_global_size(0);
+  const uint item = (uint)get_global_id(0);
+  const uint end = first + (uint)((ulong)count * (item + 1) / items);
+  for (uint task = first + (uint)((ulong)count * item / items); task < end; ++task) {
+    const uint source = tasks[2 * task];
+    __global const row_vector* from =
+        (source & THEIRS ? theirs : a) + (source & ~THEIRS) * (BLOCK_ELEMENTS / WIDTH);
+    const size_t place = tasks[2 * task + 1] * (BLOCK_ELEMENTS / WIDTH);
+    for (uint y = 0; y < TILES; y += SIDE) {
+      for (uint x = 0; x < TILES; x += SIDE) add_square(from, b + place, c + place, x, y);
+    }
   }
 }
 
-// Each work-item does an equal share of the tasks.
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void transpose(__global const row_vector* restrict a,
                                                                        __global const row_vector* restrict b,
                                                                        __global row_vector* restrict c,
                                                                        __global const uint* restrict tasks,
                                                                        const uint first, const uint count) {
-  const uint items = (uint)get_global_size(0);
-  const uint item = (uint)get_global_id(0);
-  const uint end = first + (uint)((ulong)count * (item + 1) / items);
-  for (uint task = first + (uint)((ulong)count * item / items); task < end; ++task) {
-    const size_t place = tasks[2 * task + 1] * (BLOCK_ELEMENTS / WIDTH);
-    add_block(a + tasks[2 * task] * (BLOCK_ELEMENTS / WIDTH), b + place, c + place);
-  }
+  add_share(a, a, b, c, tasks, first, count);
 }
 
 __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void pull(__global const row_vector* restrict a,
@@ -96,13 +100,5 @@ __attribute__((reqd_work_group_size(1, 1, 1))) __kernel void pull(__global const
                                                                   __global row_vector* restrict c,
                                                                   __global const uint* restrict tasks,
                                                                   const uint first, const uint count) {
-  const uint items = (uint)get_global_size(0);
-  const uint item = (uint)get_global_id(0);
-  const uint end = first + (uint)((ulong)count * (item + 1) / items);
-  for (uint task = first + (uint)((ulong)count * item / items); task < end; ++task) {
-    const uint source = tasks[2 * task];
-    const size_t place = tasks[2 * task + 1] * (BLOCK_ELEMENTS / WIDTH);
-    add_block((source & THEIRS ? theirs : a) + (source & ~THEIRS) * (BLOCK_ELEMENTS / WIDTH), b + place,
-              c + place);
-  }
+  add_share(a, theirs, b, c, tasks, first, count);
 }

@@ -14,15 +14,7 @@ __kernel void put(__global const scalar* restrict state, __global const int* res
                   const uint count, const uint stride, const uint shift, __global uint* restrict flags,
                   const uint flag, __global uint* restrict left, const uint number) {
   const uint i = first + (uint)get_global_id(0);
-  if (i < first + count) {
-    ulong mark = marks[i];
-    for (int which = 0; which < SW_NUMBERS; ++which) {
-      const scalar value = state[(size_t)which * stride + places[i]];
-      theirs[(uint)(targets[i] + which * spans[i]) + shift] = value;
-      mark = fm_marked(mark, value);
-    }
-    marks[i] = mark;
-  }
+  if (i < first + count) sw_pack(state, places, targets, spans, theirs + (int)shift, marks, stride, i);
   fm_raise(flags + flag, left, number);
 }
 
@@ -34,15 +26,7 @@ __kernel void take(__global scalar* restrict state, __global const int* restrict
                    const uint number, __global uint* late, const ulong patience) {
   fm_await(flags, messages, number, late, patience);
   const uint i = (uint)get_global_id(0);
-  if (i >= count) return;
-  ulong mark = marks[i];
-  for (int which = 0; which < SW_NUMBERS; ++which) {
-    const scalar value =
-        ((__global const volatile scalar*)packed)[(uint)(targets[i] + which * spans[i]) + shift];
-    state[(size_t)which * stride + places[i]] = value;
-    mark = fm_marked(mark, value);
-  }
-  marks[i] = mark;
+  if (i < count) sw_unpack(state, places, targets, spans, packed + (int)shift, marks, stride, i);
 }
 
 #endif

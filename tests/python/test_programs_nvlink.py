@@ -184,7 +184,7 @@ def test_kernels_write_halos_to_other_ranks_memory(programs, ranks, words):
 
 
 WRONG_PUTS = {
-    "nothing is written": ("theirs[(uint)", "if (number < 3) theirs[(uint)"),
+    "nothing is written": ("if (i < first + count) ", "if (i < first + count && number < 3) "),
     "no flag is raised": ("left, number);", "left, min(number, 4u));"),
 }
 

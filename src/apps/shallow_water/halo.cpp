@@ -45,25 +45,25 @@ Halo::Halo(const runtime::Context& context, const LocalMesh& local, std::size_t 
   if (messages_.puts() != nullptr) set_puts(local);
 }
 
+void Halo::set(device::Replications& kernel, const Elements& elements, std::size_t stride) {
+  kernel.set(0, {{"places", elements.buffers[0]},
+                 {"targets", elements.buffers[1]},
+                 {"spans", elements.buffers[2]},
+                 {"stride", stride}});
+}
+
 void Halo::set_puts(const LocalMesh& local) {
-  const auto set = [&](device::Replications& kernel, const Elements& elements, const device::Buffer& marks) {
-    kernel.set(0, {{"places", elements.buffers[0]},
-                   {"targets", elements.buffers[1]},
-                   {"spans", elements.buffers[2]},
-                   {"marks", marks},
-                   {"stride", local.stride}});
-  };
   common::HaloPuts& puts = *messages_.puts();
   std::size_t first = 0;
   for (std::size_t i = 0; i < puts.puts().size(); ++i) {
     const std::size_t count = local.neighbours[i].send.size();
-    set(puts.puts()[i], sent_, messages_.sent_marks());
-    puts.puts()[i].set(0, {{"first", first}, {"count", count}});
+    set(puts.puts()[i], sent_, local.stride);
+    puts.puts()[i].set(0, {{"marks", messages_.sent_marks()}, {"first", first}, {"count", count}});
     puts_.push_back(geometry(count));
     first += count;
   }
-  set(puts.take(), received_, messages_.received_marks());
-  puts.take().set(0, {{"count", received_.count}});
+  set(puts.take(), received_, local.stride);
+  puts.take().set(0, {{"marks", messages_.received_marks()}, {"count", received_.count}});
 }
 
 device::Geometry Halo::geometry(std::size_t count) const {
@@ -93,12 +93,9 @@ Halo::Elements Halo::set_elements(const runtime::Context& context, const LocalMe
   for (const std::vector<std::int32_t>* values : {&places, &targets, &spans}) {
     made.buffers.push_back(buffer_of(context, queue, *values));
   }
-  (is_sent ? messages_.pack() : messages_.unpack())
-      .set(0, {{"places", made.buffers[0]},
-               {"targets", made.buffers[1]},
-               {"spans", made.buffers[2]},
-               {"count", made.count},
-               {"stride", local.stride}});
+  device::Replications& kernel = is_sent ? messages_.pack() : messages_.unpack();
+  set(kernel, made, local.stride);
+  kernel.set(0, {{"count", made.count}});
   return made;
 }
 

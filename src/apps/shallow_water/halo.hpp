@@ -36,6 +36,7 @@ class Halo {
   };
   Elements set_elements(const runtime::Context& context, const LocalMesh& local, bool is_sent,
                         std::size_t numbers);
+  static void set(device::Replications& kernel, const Elements& elements, std::size_t stride);
   void set_puts(const LocalMesh& local);
   [[nodiscard]] device::Geometry geometry(std::size_t count) const;
   void run(device::Replications& kernel, std::size_t count, const device::Queue& queue,

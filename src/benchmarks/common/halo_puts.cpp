@@ -121,17 +121,16 @@ void HaloPuts::set(const runtime::Context& context, const Use& use, const std::v
 }
 
 void HaloPuts::start(const device::Queue& queue, const std::vector<device::Geometry>& geometries) {
-  ++started_;
+  ++number_;
   for (std::size_t i = 0; i < puts_.size(); ++i) {
-    const auto slot = static_cast<std::int64_t>(started_ % 2 * targets_[i].slot);
-    puts_[i].set(0, {{"shift", static_cast<std::uint32_t>(targets_[i].shift + slot)}, {"number", started_}});
+    const auto slot = static_cast<std::int64_t>(number_ % 2 * targets_[i].slot);
+    puts_[i].set(0, {{"shift", static_cast<std::uint32_t>(targets_[i].shift + slot)}, {"number", number_}});
     puts_[i].start_on(queue, 0, geometries[i], nullptr, nullptr);
   }
 }
 
 void HaloPuts::finish(const device::Queue& queue, const device::Geometry& geometry) {
-  ++finished_;
-  take_->set(0, {{"shift", static_cast<std::uint32_t>(finished_ % 2 * slot_)}, {"number", finished_}});
+  take_->set(0, {{"shift", static_cast<std::uint32_t>(number_ % 2 * slot_)}, {"number", number_}});
   take_->start_on(queue, 0, geometry, nullptr, nullptr);
 }
 

@@ -50,8 +50,7 @@ class HaloPuts {
   };
   /// Of a message that leaves.
   struct Target {
-    std::int64_t shift =
-        0;  ///< from its place among what leaves to its place there; kernels take it mod 2^32
+    std::int64_t shift = 0;  ///< from its place among what leaves to its place there, as 32 bits
     std::uint64_t slot = 0;  ///< numbers
   };
 
@@ -71,9 +70,8 @@ class HaloPuts {
   std::vector<device::Replications> puts_;
   std::unique_ptr<device::Replications> take_;
   std::vector<Target> targets_;
-  std::uint64_t slot_ = 0;     ///< numbers that arrive in an exchange
-  std::uint32_t started_ = 0;  ///< exchanges
-  std::uint32_t finished_ = 0;
+  std::uint64_t slot_ = 0;    ///< numbers that arrive in an exchange
+  std::uint32_t number_ = 0;  ///< of the exchange that was started last
 };
 
 }  // namespace fabricmark::common
