@@ -20,10 +20,6 @@ def note(done, pattern):
     return found[0]
 
 
-def digest(done):
-    return note(done, "digest of the field: ([0-9a-f]{16})")[1]
-
-
 def errors(program, case, cells, *words):
     """Relative errors of a case: (elevation L2, depth L1)."""
     mesh = ("--case", case, "--mesh", f"rectangle:{cells}", "--warmup", "0")

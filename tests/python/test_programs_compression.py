@@ -37,10 +37,6 @@ def program(request, tmp_path_factory):
     return on_a_device(tmp_path_factory, request.param)
 
 
-def digest(done):
-    return note(done, "digest of the cells: ([0-9a-f]{16})")[1]
-
-
 def ratio_of(done):
     """Bytes of cells by those on links, as printed beside both."""
     said = note(done, r"compression \dd, emulated: ratio ([\d.]+), (\d+) bytes over links as (\d+); ")
@@ -66,11 +62,11 @@ RINGS = [
     [*USUAL, *(pytest.param(*ring, marks=FULL) for ring in RINGS[len(USUAL) :])],
 )
 def test_compressed_links_give_the_same_bits(program, boards, ranks, cascaded, pipelines):
-    of_usual = digest(program.valid(*SHORT, *EXACT))
+    of_usual = program.valid(*SHORT, *EXACT).digest
     words = ("--ranks", ranks, "--cascaded", cascaded, "--pipelines", pipelines)
     for kind, flow in (("1d", ()), ("2d", CREDIT_LINKS), ("1d", CREDIT_LINKS), ("2d", ())):
         done = program.valid(*SHORT, *EXACT, *boards(), *words, *flow, "--compression", kind)
-        assert digest(done) == of_usual, (kind, flow)
+        assert done.digest == of_usual, (kind, flow)
         assert ratio_of(done) > 1.2
 
 
@@ -85,20 +81,20 @@ def test_compressed_links_give_the_same_bits(program, boards, ranks, cascaded, p
 def test_compressed_frames_over_switches_give_the_same_bits(program, boards, kind, pipelines, ranks):
     words = ("--ranks", ranks, "--cascaded", 1, "--pipelines", pipelines, "--compression", kind)
     done = program.valid(*SHORT, *EXACT, *boards("leaf_spine"), *words)
-    assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+    assert done.digest == program.valid(*SHORT, *EXACT).digest
 
 
 def test_flits_of_a_link_that_says_its_rate_alone(program, boards):
     words = ("--ranks", 2, "--cascaded", 1, "--compression", "2d", "--pipelines", 1)
     done = program.valid(*SHORT, *EXACT, *boards("arria10_ring"), *words)
-    assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+    assert done.digest == program.valid(*SHORT, *EXACT).digest
 
 
 def test_cells_of_the_sphere_have_more_numbers(tmp_path_factory, boards):
     program = on_a_device(tmp_path_factory, "tsunami")
     words = (*SHORT, *EXACT, "--coordinates", "sphere")
     ring = (*boards(), "--ranks", 2, "--pipelines", 2, "--compression", "2d")
-    assert digest(program.valid(*words, *ring)) == digest(program.valid(*words))
+    assert program.valid(*words, *ring).digest == program.valid(*words).digest
 
 
 @FULL
@@ -106,7 +102,7 @@ def test_processes_compress_alike(program, boards):
     words = (*SHORT, *EXACT, *boards(), "--compression", "2d")
     launcher, ranks = mpirun(3), ("--ranks", 3)
     processes, threads = program.valid(*words, launcher=launcher), program.valid(*words, *ranks)
-    assert digest(processes) == digest(threads)
+    assert processes.digest == threads.digest
     # Steps that are checked are made again, and which these are is drawn: of twelve runs the ratios are
     # within 3.1 % of each other, and those of 1d far smaller.
     assert ratio_of(processes) == pytest.approx(ratio_of(threads), rel=0.05)
@@ -114,7 +110,7 @@ def test_processes_compress_alike(program, boards):
 
 def test_a_board_alone_has_no_link(program, boards):
     done = program.valid(*SHORT, *EXACT, *boards(), "--compression", "1d")
-    assert digest(done) == digest(program.valid(*SHORT, *EXACT))
+    assert done.digest == program.valid(*SHORT, *EXACT).digest
     assert not any("compression" in one for one in done.document["notes"])
 
 

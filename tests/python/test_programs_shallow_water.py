@@ -11,7 +11,7 @@ import time
 
 import numpy as np
 import pytest
-from shallow_water_runs import DOUBLE, digest, errors, failed, note, verdicts
+from shallow_water_runs import DOUBLE, errors, failed, note, verdicts
 from stream_program import mpirun, on_a_device, one_error
 
 pytestmark = pytest.mark.programs
@@ -101,13 +101,13 @@ def test_the_other_fluxes_are_right(program, flux, order):
 @pytest.mark.parametrize("order", [0, 1, pytest.param(2, marks=FULL)])
 def test_any_partition_gives_the_same_bits(program, order):
     words = ("--mesh", "bay:1500", "--steps", "100", "--warmup", "0", *EXACT, "--order", order)
-    alone = digest(program.valid(*words))
+    alone = program.valid(*words).digest
     for more in (
         ("--ranks", 2, "--variant", "base"),
         ("--ranks", 4, "--transport", "cpu"),
         ("--ranks", 7),
     ):
-        assert digest(program.valid(*words, *more)) == alone, more
+        assert program.valid(*words, *more).digest == alone, more
 
 
 @FULL
@@ -115,12 +115,12 @@ def test_any_partition_gives_the_same_bits(program, order):
 @pytest.mark.parametrize("ranks", [16, 48])
 def test_many_partitions_give_the_same_bits(program, order, ranks):
     words = ("--mesh", "bay:3000", "--steps", "100", "--warmup", "0", *EXACT, "--order", order)
-    assert digest(program.valid(*words)) == digest(program.valid(*words, "--ranks", ranks))
+    assert program.valid(*words).digest == program.valid(*words, "--ranks", ranks).digest
 
 
 def test_processes_give_the_same_bits(program):
     words = (*SHORT, *EXACT, "--order", 1)
-    assert digest(program.valid(*words)) == digest(program.valid(*words, launcher=mpirun(2)))
+    assert program.valid(*words).digest == program.valid(*words, launcher=mpirun(2)).digest
 
 
 def last_snapshot(folder):
@@ -224,7 +224,7 @@ def test_a_killed_run_goes_on_to_the_same_bits(program, tmp_path):
     whole = program.valid(*words)
     rest = program.valid(*words, "--restart", tmp_path / "state", "--ranks", 2)
     assert int(note(rest, rf"steps (\d+) to {step + 100}")[1]) == step > 0
-    assert digest(rest) == digest(whole)
+    assert rest.digest == whole.digest
 
 
 def test_a_checkpoint_of_another_run_is_refused(program, tmp_path):

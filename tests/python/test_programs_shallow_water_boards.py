@@ -44,20 +44,15 @@ def boards(tmp_path_factory):
     return words
 
 
-def digest(done):
-    (found,) = [note for note in done.document["notes"] if note.startswith("digest of the field: ")]
-    return found
-
-
 @pytest.fixture(scope="module")
 def reference(tmp_path_factory):
     """The digest of the field that the OpenCL kernel makes without contraction."""
-    return digest(on_a_device(tmp_path_factory, "shallow_water").valid(*MESH, "--exact", "true"))
+    return on_a_device(tmp_path_factory, "shallow_water").valid(*MESH, "--exact", "true").digest
 
 
 @pytest.mark.parametrize("ranks", [4, pytest.param(16, marks=FULL)])
 def test_fields_have_the_bits_of_the_cpu_over_hosts(water, boards, reference, ranks):
-    assert digest(water.valid(*MESH, *boards("host"), "--ranks", ranks)) == reference
+    assert water.valid(*MESH, *boards("host"), "--ranks", ranks).digest == reference
 
 
 OVER_MPI = ("--transport", "mpi", "--variant", "dataflow")
@@ -65,7 +60,7 @@ OVER_MPI = ("--transport", "mpi", "--variant", "dataflow")
 
 @pytest.mark.parametrize("ranks", [2, pytest.param(7, marks=FULL)])
 def test_mpi_gets_the_memory_of_devices_and_fields_have_the_bits(water, reference, ranks):
-    assert digest(water.valid(*MESH, *OVER_MPI, launcher=mpirun(ranks))) == reference
+    assert water.valid(*MESH, *OVER_MPI, launcher=mpirun(ranks)).digest == reference
 
 
 # The same code makes them for both.
@@ -195,14 +190,14 @@ def test_the_largest_mesh_that_is_printed_runs_on_48_boards(water, boards, tmp_p
     curves = ("--snapshots", 2, "--station-minutes", 0.1)
     one, all_boards = tmp_path / "one", tmp_path / "boards"
     alone = on_a_device(tmp_path_factory, "shallow_water")
-    of_one = digest(alone.valid(*mesh, *curves, "--exact", "true", "--fields", one, timeout=MOST_SECONDS))
+    of_one = alone.valid(*mesh, *curves, "--exact", "true", "--fields", one, timeout=MOST_SECONDS).digest
     stations = (one / "stations.csv").read_text()
     rows = [line.split(",") for line in stations.splitlines()[1:]]
     assert {row[1] for row in rows} == {"1", "2", "3", "4"}
     assert any(float(row[4]) != 0 for row in rows)  # the tide has come
     way = (*boards("udp"), "--ranks", 48)
     done = water.valid(*mesh, *curves, *way, "--fields", all_boards, timeout=MOST_SECONDS)
-    assert digest(done) == of_one
+    assert done.digest == of_one
     assert (all_boards / "stations.csv").read_text() == stations
     spoilt = water.run(*mesh, *way, "--inject-fault", "flipped@20", timeout=MOST_SECONDS)
     assert failed_verdicts(spoilt)

@@ -37,23 +37,19 @@ def ring(tmp_path_factory):
     return through_boards(tmp_path_factory.mktemp("systems"), "noctua1")
 
 
-def digest(done):
-    return note(done, "digest of the cells: ([0-9a-f]{16})")[1]
-
-
 @pytest.mark.parametrize(
     "case, edges",
     [("ocean", "open"), *(pytest.param(case, "wall", marks=FULL) for case in ("ocean", "shelf", "hump"))],
 )
 def test_all_kernels_ranks_and_boards_give_the_same_bits(program, ring, case, edges):
     words = (*SHORT, *EXACT, "--case", case, "--edges", edges)
-    of_usual = digest(program.valid(*words))
+    of_usual = program.valid(*words).digest
     for more in (
         ("--steps-in-cache", 1, "--vector-bytes", 16, "--ranks", 3),
         ("--variant", "base", "--pipelines", 4),
         (*ring, "--ranks", 3, "--cascaded", 2, "--cascaded-on-first", 1, "--pipelines", 2),
     ):
-        assert digest(program.valid(*words, *more)) == of_usual, more
+        assert program.valid(*words, *more).digest == of_usual, more
 
 
 @pytest.mark.parametrize(
@@ -68,8 +64,8 @@ def test_frames_over_switches_give_the_same_bits(tmp_path_factory, benchmark, bo
     any_program = on_a_device(tmp_path_factory, benchmark)
     switches = through_boards(tmp_path_factory.mktemp("systems"), "leaf_spine")
     words = (*SHORT, *EXACT, "--pipelines", pipelines, "--cascaded", 1)
-    of_ring = digest(any_program.valid(*words, *switches, "--ranks", boards))
-    assert of_ring == digest(any_program.valid(*SHORT, *EXACT))
+    of_ring = any_program.valid(*words, *switches, "--ranks", boards).digest
+    assert of_ring == any_program.valid(*SHORT, *EXACT).digest
 
 
 def test_a_credit_link_needs_flits(program, tmp_path):
@@ -85,10 +81,10 @@ def test_a_credit_link_needs_flits(program, tmp_path):
 def test_every_cascade_gives_the_same_bits(tmp_path_factory, ring, benchmark, pipelines, boards, cascaded):
     """25 steps: a multiple of none of these passes."""
     any_program = on_a_device(tmp_path_factory, benchmark)
-    of_usual = digest(any_program.valid(*SHORT, *EXACT))
+    of_usual = any_program.valid(*SHORT, *EXACT).digest
     words = ("--pipelines", pipelines, "--ranks", boards, "--cascaded", cascaded)
     for flow in (("--flow", "credit-link"), ()):
-        assert digest(any_program.valid(*SHORT, *EXACT, *ring, *words, *flow)) == of_usual
+        assert any_program.valid(*SHORT, *EXACT, *ring, *words, *flow).digest == of_usual
 
 
 @pytest.mark.parametrize("data_type", ["float", "double"])
@@ -118,14 +114,14 @@ SPHERE = ("--coordinates", "sphere", "--south", 20, "--spacing", 50_000)
 
 def test_the_sphere_has_the_same_bits_by_all_kernels_ranks_and_boards(program, ring):
     words = (*SHORT, *EXACT, *SPHERE)
-    of_usual = digest(program.valid(*words))
-    assert of_usual != digest(program.valid(*words, "--coriolis", "false"))
+    of_usual = program.valid(*words).digest
+    assert of_usual != program.valid(*words, "--coriolis", "false").digest
     for more in (
         ("--steps-in-cache", 1, "--vector-bytes", 16, "--ranks", 3),
         ("--variant", "base", "--pipelines", 4),
         (*ring, "--ranks", 3, "--cascaded", 2, "--cascaded-on-first", 1, "--pipelines", 2),
     ):
-        assert digest(program.valid(*words, *more)) == of_usual, more
+        assert program.valid(*words, *more).digest == of_usual, more
 
 
 @pytest.mark.parametrize("data_type", ["float", pytest.param("double", marks=FULL)])
@@ -214,13 +210,13 @@ BOWL = (*SHORES, "--case", "bowl", "--depth", 1, "--height", 0.1, "--wet-height"
 def test_shores_have_the_same_bits_by_both_kernels_and_any_ranks(program, words):
     """Launches of an odd number of phases begin between the phases of a step."""
     words = (*SHORT, *EXACT, *words)
-    of_usual = digest(program.valid(*words))
+    of_usual = program.valid(*words).digest
     for more in (
         ("--steps-in-cache", 1, "--vector-bytes", 16, "--ranks", 3),
         ("--steps-in-cache", 5, "--bands", 3),
         ("--variant", "base", "--pipelines", 4),
     ):
-        assert digest(program.valid(*words, *more)) == of_usual, more
+        assert program.valid(*words, *more).digest == of_usual, more
 
 
 @pytest.mark.parametrize("variant", ["throughput", pytest.param("base", marks=FULL)])

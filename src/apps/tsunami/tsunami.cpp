@@ -127,7 +127,7 @@ class Tsunami final : public stencil::Application {
             largest, left, 100 * share)};
     if (ocean_.has_shores && ocean_.degrees)
       notes.emplace_back("on the plane of the middle latitude: finite volumes have no sphere");
-    if (!ocean_.digest.empty()) notes.push_back("digest of the depths: " + ocean_.digest);
+    if (!ocean_.digest.empty()) notes.push_back("depths that were read: their digest is " + ocean_.digest);
     if (ocean_.has_shores) {
       for (std::string& note : shore_notes(ranks, ocean_, part, end)) notes.push_back(std::move(note));
     }
