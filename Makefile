@@ -149,7 +149,7 @@ wheel: setup  ## all that predicts as a Python package with nothing to compile (
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fabricmark-describe
 	@.venv/bin/python packaging/wheel/fabricmark_wheel.py
 
-bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
+bench: setup-also-bench build  ## this project's programs against plain references, interleaved (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)
 
 # Any warning is an error; mkdocs-material's own notice on its successor is none.
