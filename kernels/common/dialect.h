@@ -88,7 +88,9 @@
 #define FM_SCALAR(argument) FM_HLS(interface s_axilite port = argument)
 #define FM_CONTROL FM_HLS(interface s_axilite port = return )
 #else
+#if !defined(FM_LOCAL)
 #define FM_LOCAL __local
+#endif
 #define FM_HLS(text)
 #define FM_PORT(argument)
 #define FM_SCALAR(argument)
@@ -107,10 +109,18 @@
 #define FM_VECTOR_8(type) FM_PASTE(type, 8)
 #define FM_VECTOR_16(type) FM_PASTE(type, 16)
 #define FM_VECTOR(type, width) FM_PASTE(FM_VECTOR_, width)(type)
+#if defined(FM_SYCL_CPP)
+#define FM_MAKE(vector) fm::make<vector>
+#else
 #define FM_MAKE(vector) (vector)
 #endif
+#endif
 
-#if defined(FM_HLS_CPP)  // pragmas within loops and behind arrays say all of it
+#if defined(FM_SYCL_CPP)  // which says it with __kernel (common/sycl.hpp)
+#define FM_SINGLE_WORK_ITEM
+#define FM_UNROLL(count)
+#define FM_UNROLL_FULLY FM_PRAGMA(unroll)
+#elif defined(FM_HLS_CPP)  // pragmas within loops and behind arrays say all of it
 #define FM_SINGLE_WORK_ITEM
 #define FM_UNROLL(count)
 #elif defined(INTELFPGA_CL)
@@ -144,6 +154,15 @@
 #if defined(__clang__) || defined(__NV_CL_C_VERSION)
 #define FM_UNROLL_FULLY FM_PRAGMA(unroll)
 #endif
+#endif
+
+// Between __kernel and void, of a kernel that is started with groups of so many work-items. Without it
+// Intel's compiler for CPUs makes vectors of work-items that are vectors already, for minutes.
+#if defined(FM_SYCL_CPP)
+#define FM_GROUP_OF(items) \
+  SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((sycl::ext::oneapi::experimental::work_group_size<items>))
+#else
+#define FM_GROUP_OF(items) __attribute__((reqd_work_group_size(items, 1, 1)))
 #endif
 
 // Full unrolling of loops between barriers, on what is a GPU to its own compiler: PoCL 3.1 makes wrong code
@@ -204,6 +223,14 @@
 #define FM_GLOBAL(kernel, argument) __global
 #endif
 
+// At a variable whose bits are reversed: LLVM makes one instruction of that, which the translator to SPIR-V
+// of SYCL's run-time compiler (2026.1) does not know.
+#if defined(FM_SYCL_CPP)
+#define FM_NO_IDIOM volatile
+#else
+#define FM_NO_IDIOM
+#endif
+
 // A store of a result that is not read again soon. A CPU that would first fetch the line into its cache is
 // told not to (clang's builtin, which PoCL and Intel's runtime compile); elsewhere it is an ordinary store.
 #if defined(FM_CPU) && defined(__has_builtin)
@@ -216,7 +243,10 @@
 #endif
 
 // Asks for an item that will be changed soon, or only read, so that its line is on the way by then.
-#if defined(FM_CPU) && defined(__has_builtin)
+#if defined(FM_CPU) && defined(FM_SYCL_CPP)
+#define FM_PREFETCH(item) fm::prefetch(&(item))
+#define FM_PREFETCH_READ(item) fm::prefetch(&(item))
+#elif defined(FM_CPU) && defined(__has_builtin)
 #if __has_builtin(__builtin_prefetch)
 #define FM_PREFETCH(item) __builtin_prefetch(&(item), 1)
 #define FM_PREFETCH_READ(item) __builtin_prefetch(&(item), 0)

@@ -24,7 +24,7 @@
 #endif
 #define WIDTH FM_PASTE(WIDTH_, VECTOR_BYTES)
 #define TILE_COLUMNS (TILE_VECTORS * WIDTH)
-#define ONE_ITEM __attribute__((reqd_work_group_size(1, 1, 1)))
+#define ONE_ITEM FM_GROUP_OF(1)
 
 typedef FM_VECTOR(TILE_VALUE, WIDTH) tile_vector;
 

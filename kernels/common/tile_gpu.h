@@ -15,7 +15,7 @@
 #define BLOCK_ROWS (GROUP_SIDE * TILE_ROWS)
 #define BLOCK_COLUMNS (GROUP_SIDE * TILE_VECTORS)
 #define GROUP_ITEMS (GROUP_SIDE * GROUP_SIDE)
-#define ONE_GROUP __attribute__((reqd_work_group_size(GROUP_ITEMS, 1, 1)))
+#define ONE_GROUP FM_GROUP_OF(GROUP_ITEMS)
 #define TILE_IN_PLACE(width, pointer, index) \
   (*(__global const FM_VECTOR(TILE_INPUT, width)*)((pointer) + (index)))
 

@@ -98,7 +98,7 @@ inline void butterfly8(value* v) {
 typedef lanes pair;  // half of them
 inline value load_pairs(__global const lanes* source, const uint index, const uint swapped) {
   const lanes low = source[2 * index], high = source[2 * index + 1];
-  const value straight = {(lanes)(low.even, high.even), (lanes)(low.odd, high.odd)};
+  const value straight = {FM_MAKE(lanes)(low.even, high.even), FM_MAKE(lanes)(low.odd, high.odd)};
   const value crossed = {straight.im, straight.re};
   return swapped ? crossed : straight;
 }

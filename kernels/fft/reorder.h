@@ -33,7 +33,7 @@ static inline void fft_store_column(const fft_complex* v, __global fft_complex* 
 
 // The position among n/8 whose bits are those of `t` in reverse.
 static inline uint fft_reverse(const uint t) {
-  uint r = t;
+  FM_NO_IDIOM uint r = t;
   r = (r >> 1 & 0x55555555u) | (r & 0x55555555u) << 1;
   r = (r >> 2 & 0x33333333u) | (r & 0x33333333u) << 2;
   r = (r >> 4 & 0x0f0f0f0fu) | (r & 0x0f0f0f0fu) << 4;
@@ -86,7 +86,7 @@ typedef fft_complex fft_row[8];
   FM_HLS(array_partition variable = name complete dim = 2)
 #else
 #define FFT_ROWS(name) \
-  __local fft_complex name[FFT_SIDES * FFT_STEPS][8] FM_BANKS(8, 2 * FFT_ELEMENT_BYTES) FM_PARTITION(2)
+  FM_LOCAL fft_complex name[FFT_SIDES * FFT_STEPS][8] FM_BANKS(8, 2 * FFT_ELEMENT_BYTES) FM_PARTITION(2)
 #endif
 
 static inline uint fft_fold(const uint index) {

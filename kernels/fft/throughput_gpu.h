@@ -20,10 +20,10 @@
 #define SIN_16 ((DATA_TYPE)0.38268343236508977173)
 
 FM_INLINE fft_complex product(const fft_complex a, const fft_complex b) {
-  return (fft_complex)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
+  return FM_MAKE(fft_complex)(a.x * b.x - a.y * b.y, a.x * b.y + a.y * b.x);
 }
 
-FM_INLINE fft_complex minus_i(const fft_complex a) { return (fft_complex)(a.y, -a.x); }
+FM_INLINE fft_complex minus_i(const fft_complex a) { return FM_MAKE(fft_complex)(a.y, -a.x); }
 
 FM_INLINE void radix_2(fft_complex* v) {
   const fft_complex difference = v[0] - v[1];
@@ -45,8 +45,8 @@ FM_INLINE void radix_8(fft_complex* v) {
   radix_4(v, 2);
   radix_4(v + 1, 2);
   const fft_complex e0 = v[0], e1 = v[2], e2 = v[4], e3 = v[6], o0 = v[1], o2 = minus_i(v[5]);
-  const fft_complex o1 = product(v[3], (fft_complex)(HALF_ROOT, -HALF_ROOT));
-  const fft_complex o3 = product(v[7], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
+  const fft_complex o1 = product(v[3], FM_MAKE(fft_complex)(HALF_ROOT, -HALF_ROOT));
+  const fft_complex o3 = product(v[7], FM_MAKE(fft_complex)(-HALF_ROOT, -HALF_ROOT));
   v[0] = e0 + o0;
   v[1] = e1 + o1;
   v[2] = e2 + o2;
@@ -66,15 +66,15 @@ FM_INLINE void exchange(fft_complex* v, const uint a, const uint b) {
 FM_INLINE void radix_16(fft_complex* v) {
   FM_UNROLL_ON_GPU
   for (uint j = 0; j < 4; ++j) radix_4(v + j, 4);
-  v[5] = product(v[5], (fft_complex)(COS_16, -SIN_16));
-  v[6] = product(v[6], (fft_complex)(HALF_ROOT, -HALF_ROOT));
-  v[7] = product(v[7], (fft_complex)(SIN_16, -COS_16));
-  v[9] = product(v[9], (fft_complex)(HALF_ROOT, -HALF_ROOT));
+  v[5] = product(v[5], FM_MAKE(fft_complex)(COS_16, -SIN_16));
+  v[6] = product(v[6], FM_MAKE(fft_complex)(HALF_ROOT, -HALF_ROOT));
+  v[7] = product(v[7], FM_MAKE(fft_complex)(SIN_16, -COS_16));
+  v[9] = product(v[9], FM_MAKE(fft_complex)(HALF_ROOT, -HALF_ROOT));
   v[10] = minus_i(v[10]);
-  v[11] = product(v[11], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
-  v[13] = product(v[13], (fft_complex)(SIN_16, -COS_16));
-  v[14] = product(v[14], (fft_complex)(-HALF_ROOT, -HALF_ROOT));
-  v[15] = product(v[15], (fft_complex)(-COS_16, SIN_16));
+  v[11] = product(v[11], FM_MAKE(fft_complex)(-HALF_ROOT, -HALF_ROOT));
+  v[13] = product(v[13], FM_MAKE(fft_complex)(SIN_16, -COS_16));
+  v[14] = product(v[14], FM_MAKE(fft_complex)(-HALF_ROOT, -HALF_ROOT));
+  v[15] = product(v[15], FM_MAKE(fft_complex)(-COS_16, SIN_16));
   FM_UNROLL_ON_GPU
   for (uint j = 0; j < 4; ++j) radix_4(v + 4 * j, 1);
   exchange(v, 1, 4);
@@ -109,7 +109,7 @@ FM_INLINE void butterflies(fft_complex* v, const uint log_radix) {
 FM_INLINE fft_complex turn(const uint m, const uint log_points) {
   // A turn has all values of an int: what is beyond half of it is negative.
   const DATA_TYPE half_turns = (DATA_TYPE)(int)(m << (32 - log_points)) * (DATA_TYPE)(1.0 / 2147483648.0);
-  return (fft_complex)(cospi(half_turns), -sinpi(half_turns));
+  return FM_MAKE(fft_complex)(cospi(half_turns), -sinpi(half_turns));
 }
 
 // Multiplies point i of a butterfly by turn(first + i * one, log_points), as the product of two.
@@ -183,7 +183,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) {
         const fft_complex point =
-            whole < columns ? from[(size_t)i << (log_rest + log_apart)] : (fft_complex)(0, 0);
+            whole < columns ? from[(size_t)i << (log_rest + log_apart)] : FM_MAKE(fft_complex)(0, 0);
         v[(n << log_step) + i] = swap_in ? point.yx : point;
       }
       if (log_done > 0)
@@ -230,11 +230,11 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
 // way in and out: both of them make the transform an inverse one. A kernel for each radix: one of both is
 // slow.
 #define PASS(name, log_radix)                                                                              \
-  __kernel __attribute__((reqd_work_group_size(ITEMS, 1, 1))) void name(                                   \
-      __global const fft_complex* restrict source, __global fft_complex* restrict target,                  \
-      __global const fft_complex* restrict twiddles, const uint batch, const uint log_done,                \
-      const uint swap_in, const uint swap_out) {                                                           \
-    __local fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                                  \
+  __kernel FM_GROUP_OF(ITEMS) void name(__global const fft_complex* restrict source,                       \
+                                        __global fft_complex* restrict target,                             \
+                                        __global const fft_complex* restrict twiddles, const uint batch,   \
+                                        const uint log_done, const uint swap_in, const uint swap_out) {    \
+    FM_LOCAL fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                                 \
     const uint steps = (log_radix + 3) / 4;                                                                \
     fft_complex v[HELD];                                                                                   \
     step_of(v, log_radix, steps, 0, source, target, twiddles, tile, batch, log_done, swap_in, swap_out);   \

@@ -8,7 +8,7 @@
 #include "gemm/pack_rows.h"
 
 // packed: [tile of rows][depth / WIDTH][TILE_ROWS][WIDTH]. Each work-item packs one tile of rows.
-ONE_ITEM __kernel void pack_a(__global const GEMM_INPUT* restrict a, __global tile_vector* restrict packed,
+__kernel ONE_ITEM void pack_a(__global const GEMM_INPUT* restrict a, __global tile_vector* restrict packed,
                               const uint depth) {
   const size_t tile = get_global_id(0);
   const uint chunks = depth / WIDTH;
@@ -20,7 +20,7 @@ ONE_ITEM __kernel void pack_a(__global const GEMM_INPUT* restrict a, __global ti
 }
 
 // packed: [tile of columns][depth][TILE_VECTORS]. Each work-item packs PACK_ROWS rows of b.
-ONE_ITEM __kernel void pack_b(__global const GEMM_INPUT* restrict b, __global tile_vector* restrict packed,
+__kernel ONE_ITEM void pack_b(__global const GEMM_INPUT* restrict b, __global tile_vector* restrict packed,
                               const uint columns, const uint depth) {
   const uint start = (uint)get_global_id(0) * PACK_ROWS;
   const uint end = min(start + PACK_ROWS, depth);
@@ -63,7 +63,7 @@ static inline void multiply_tile(__global const GEMM_VALUE* restrict a,
   }
 }
 
-ONE_ITEM __kernel void multiply(__global const GEMM_VALUE* restrict a, __global const tile_vector* restrict b,
+__kernel ONE_ITEM void multiply(__global const GEMM_VALUE* restrict a, __global const tile_vector* restrict b,
                                 __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
                                 const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint rows,
                                 const uint columns, const uint depth) {

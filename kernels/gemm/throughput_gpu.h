@@ -15,7 +15,7 @@
 #endif
 #include "common/tile_gpu.h"
 
-ONE_GROUP __kernel void multiply(__global const GEMM_INPUT* restrict a, __global const GEMM_INPUT* restrict b,
+__kernel ONE_GROUP void multiply(__global const GEMM_INPUT* restrict a, __global const GEMM_INPUT* restrict b,
                                  __global const GEMM_VALUE* restrict c, __global GEMM_VALUE* restrict result,
                                  const GEMM_SCALAR alpha, const GEMM_SCALAR beta, const uint rows,
                                  const uint columns, const uint depth) {

@@ -78,7 +78,7 @@ static void invert_upper(__global const TILE_VALUE* block, __global tile_vector*
 }
 
 // One work-item. `block`: room for a block in one piece, where rows do not push each other out of the cache.
-ONE_ITEM __kernel void lu(__global TILE_VALUE* restrict a, const uint row, const uint column,
+__kernel ONE_ITEM void lu(__global TILE_VALUE* restrict a, const uint row, const uint column,
                           const uint columns, __global tile_vector* restrict block) {
   __global TILE_VALUE* start = a + (size_t)row * columns + column;
   for (uint r = 0; r < BLOCK_SIZE; ++r) {
@@ -93,7 +93,7 @@ ONE_ITEM __kernel void lu(__global TILE_VALUE* restrict a, const uint row, const
 }
 
 // The inverses of L and U, which lu left in `block`: two of the work-items make one each.
-ONE_ITEM __kernel void invert(__global const TILE_VALUE* restrict block, __global tile_vector* restrict lower,
+__kernel ONE_ITEM void invert(__global const TILE_VALUE* restrict block, __global tile_vector* restrict lower,
                               __global tile_vector* restrict upper) {
   if (get_global_id(0) == 0) invert_lower(block, lower);
   if (get_global_id(0) == 1 || get_global_size(0) == 1) invert_upper(block, upper);
@@ -102,7 +102,7 @@ ONE_ITEM __kernel void invert(__global const TILE_VALUE* restrict block, __globa
 // Each work-item updates PANEL_TILES tiles of rows. The product is formed in the panel, in place and from
 // right to left: a column of it needs only those of A on its left and itself, because the inverse is
 // triangular.
-ONE_ITEM __kernel void left(__global TILE_VALUE* restrict a, __global const tile_vector* restrict upper,
+__kernel ONE_ITEM void left(__global TILE_VALUE* restrict a, __global const tile_vector* restrict upper,
                             __global tile_vector* panel, const uint panel_start, const uint row,
                             const uint column, const uint columns, const uint tiles) {
   const uint begin = (uint)get_global_id(0) * PANEL_TILES;
@@ -138,7 +138,7 @@ ONE_ITEM __kernel void left(__global TILE_VALUE* restrict a, __global const tile
 }
 
 // Each work-item updates one tile of columns: in the panel, in place and from the bottom up.
-ONE_ITEM __kernel void top(__global TILE_VALUE* restrict a, __global const tile_vector* restrict lower,
+__kernel ONE_ITEM void top(__global TILE_VALUE* restrict a, __global const tile_vector* restrict lower,
                            __global tile_vector* panel, const uint panel_start, const uint row,
                            const uint column, const uint columns) {
   const size_t tile = get_global_id(0);
@@ -170,7 +170,7 @@ ONE_ITEM __kernel void top(__global TILE_VALUE* restrict a, __global const tile_
 // Work-items of ROW_TILES x COLUMN_TILES tiles, counted from `first` row by row in the rectangle of the tiles
 // from `row_begin` and `column_begin` up to `row_end` and `column_end`; tile (0, 0) is where the panels
 // begin.
-ONE_ITEM __kernel void inner(__global TILE_VALUE* restrict a, __global const tile_vector* restrict left_panel,
+__kernel ONE_ITEM void inner(__global TILE_VALUE* restrict a, __global const tile_vector* restrict left_panel,
                              __global const tile_vector* restrict top_panel, const uint left_start,
                              const uint top_start, const uint row, const uint column, const uint columns,
                              const uint row_begin, const uint row_end, const uint column_begin,

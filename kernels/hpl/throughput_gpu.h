@@ -181,7 +181,7 @@ FM_INLINE void copy_block(__global TILE_VALUE* const to, const size_t to_columns
 }
 
 // One work-group.
-ONE_GROUP __kernel void lu(__global TILE_VALUE* a, const uint row, const uint column, const uint columns,
+__kernel ONE_GROUP void lu(__global TILE_VALUE* a, const uint row, const uint column, const uint columns,
                            __global TILE_VALUE* block) {
   __local LU_ALIGNED TILE_VALUE panel[BLOCK_SIZE][LU_STRIDE(LU_STEP)];
   __local LU_ALIGNED TILE_VALUE pivots[2][LU_STEP];
@@ -303,7 +303,7 @@ FM_INLINE void store_columns(__global TILE_VALUE* const to,
 
 // The inverses of L and U, which lu left in `block`: each work-group takes columns of one of them. Rows of
 // the inverse of L are found from the top down, those of U's from the bottom up; the others are 0.
-ONE_GROUP __kernel void invert(__global const TILE_VALUE* block, __global TILE_VALUE* lower,
+__kernel ONE_GROUP void invert(__global const TILE_VALUE* block, __global TILE_VALUE* lower,
                                __global TILE_VALUE* upper) {
   __local TILE_VALUE inverse[BLOCK_SIZE][INVERT_COLUMNS];
   __local TILE_VALUE sums[LU_STEP][INVERT_COLUMNS];
@@ -347,7 +347,7 @@ static inline void store(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __global TILE_VA
 }
 
 // Each work-group updates BLOCK_ROWS rows: first into the panel, because all of A's are read until then.
-ONE_GROUP __kernel void left(__global TILE_VALUE* a, __global const TILE_VALUE* restrict upper,
+__kernel ONE_GROUP void left(__global TILE_VALUE* a, __global const TILE_VALUE* restrict upper,
                              __global TILE_VALUE* panel, const uint panel_start, const uint row,
                              const uint column, const uint columns, const uint tiles) {
   TILE_LOCAL;
@@ -368,7 +368,7 @@ ONE_GROUP __kernel void left(__global TILE_VALUE* a, __global const TILE_VALUE* 
 
 // Each work-group updates BLOCK_COLUMNS columns, which in the panel lie in one piece: [group][BLOCK_SIZE]
 // [BLOCK_COLUMNS].
-ONE_GROUP __kernel void top(__global TILE_VALUE* a, __global const TILE_VALUE* restrict lower,
+__kernel ONE_GROUP void top(__global TILE_VALUE* a, __global const TILE_VALUE* restrict lower,
                             __global TILE_VALUE* panel, const uint panel_start, const uint row,
                             const uint column, const uint columns) {
   TILE_LOCAL;
@@ -395,7 +395,7 @@ ONE_GROUP __kernel void top(__global TILE_VALUE* a, __global const TILE_VALUE* r
 
 // Each work-group updates a block of BLOCK_ROWS x BLOCK_COLUMNS, counted from `first` row by row in the
 // rectangle from block (row_begin, column_begin) up to (row_end, column_end).
-ONE_GROUP __kernel void inner(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict left_panel,
+__kernel ONE_GROUP void inner(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict left_panel,
                               __global const TILE_VALUE* restrict top_panel, const uint left_start,
                               const uint top_start, const uint row, const uint column, const uint columns,
                               const uint row_begin, const uint row_end, const uint column_begin,

@@ -86,19 +86,16 @@ FM_INLINE void add_share(__global const row_vector* a, __global const row_vector
   }
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void transpose(__global const row_vector* restrict a,
-                                                                       __global const row_vector* restrict b,
-                                                                       __global row_vector* restrict c,
-                                                                       __global const uint* restrict tasks,
-                                                                       const uint first, const uint count) {
+__kernel FM_GROUP_OF(1) void transpose(__global const row_vector* restrict a,
+                                       __global const row_vector* restrict b, __global row_vector* restrict c,
+                                       __global const uint* restrict tasks, const uint first,
+                                       const uint count) {
   add_share(a, a, b, c, tasks, first, count);
 }
 
-__attribute__((reqd_work_group_size(1, 1, 1))) __kernel void pull(__global const row_vector* restrict a,
-                                                                  __global const row_vector* restrict theirs,
-                                                                  __global const row_vector* restrict b,
-                                                                  __global row_vector* restrict c,
-                                                                  __global const uint* restrict tasks,
-                                                                  const uint first, const uint count) {
+__kernel FM_GROUP_OF(1) void pull(__global const row_vector* restrict a,
+                                  __global const row_vector* restrict theirs,
+                                  __global const row_vector* restrict b, __global row_vector* restrict c,
+                                  __global const uint* restrict tasks, const uint first, const uint count) {
   add_share(a, theirs, b, c, tasks, first, count);
 }

@@ -25,10 +25,12 @@ FM_INLINE void add_tile(__global const DATA_TYPE* from, __global const DATA_TYPE
   }
 }
 
-__attribute__((reqd_work_group_size(TILE_SIZE * TILE_ROWS, 1, 1))) __kernel void transpose(
-    __global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict b,
-    __global DATA_TYPE* restrict c, __global const uint* restrict tasks, const uint first, const uint count) {
-  __local tile_row tile[TILE_SIZE];
+__kernel FM_GROUP_OF(TILE_SIZE* TILE_ROWS) void transpose(__global const DATA_TYPE* restrict a,
+                                                          __global const DATA_TYPE* restrict b,
+                                                          __global DATA_TYPE* restrict c,
+                                                          __global const uint* restrict tasks,
+                                                          const uint first, const uint count) {
+  FM_LOCAL tile_row tile[TILE_SIZE];
   const uint group = (uint)get_group_id(0);
   const uint task = first + group / (TILES * TILES);
   const size_t to = tasks[2 * task + 1] * BLOCK_ELEMENTS;
@@ -37,11 +39,13 @@ __attribute__((reqd_work_group_size(TILE_SIZE * TILE_ROWS, 1, 1))) __kernel void
 
 // Work-groups take tiles of two tasks in turn: the block of one may come from another GPU's memory, which has
 // time for the other meanwhile.
-__attribute__((reqd_work_group_size(TILE_SIZE * TILE_ROWS, 1, 1))) __kernel void pull(
-    __global const DATA_TYPE* restrict a, __global const DATA_TYPE* restrict theirs,
-    __global const DATA_TYPE* restrict b, __global DATA_TYPE* restrict c, __global const uint* restrict tasks,
-    const uint first, const uint count) {
-  __local tile_row tile[TILE_SIZE];
+__kernel FM_GROUP_OF(TILE_SIZE* TILE_ROWS) void pull(__global const DATA_TYPE* restrict a,
+                                                     __global const DATA_TYPE* restrict theirs,
+                                                     __global const DATA_TYPE* restrict b,
+                                                     __global DATA_TYPE* restrict c,
+                                                     __global const uint* restrict tasks, const uint first,
+                                                     const uint count) {
+  FM_LOCAL tile_row tile[TILE_SIZE];
   const uint group = (uint)get_group_id(0);
   const uint of_pair = group % (2 * TILES * TILES);
   const uint before = group / (2 * TILES * TILES) * 2;  // tasks

@@ -82,6 +82,7 @@ Json kernel_json(const KernelSpec& spec) {
   for (const VariantSpec& variant : spec.variants) {
     json["variants"][variant.name] = {{"file", variant.file},
                                       {"hls", variant.hls},
+                                      {"sycl", variant.has_sycl},
                                       {"style", variant.style},
                                       {"entry_points", variant.entry_points},
                                       {"replicated", variant.replicated},

@@ -64,6 +64,8 @@ struct DeviceInfo {
   [[nodiscard]] bool is_of_pocl() const {
     return platform.find("Portable Computing Language") != std::string::npos;
   }
+  /// Whether SYCL's runtime has it, which OpenCL's stands behind.
+  [[nodiscard]] bool is_of_sycl() const { return platform.starts_with("SYCL: "); }
   /// By its platform and vendor, which may have its new name.
   [[nodiscard]] bool is_of_xilinx() const {
     const std::string makers = platform + " " + vendor;

@@ -148,8 +148,10 @@ class Expansion {
 std::string compiler_options(const Definitions& definitions) {
   // Argument info is for signature.hpp. Without -w PoCL counts warnings on standard error, as of vectors that
   // are wider than the processor's.
-  std::string options = "-cl-std=CL1.2 -cl-kernel-arg-info -w";
+  std::string options =
+      definitions.contains(kSyclOption) ? kSyclOption : "-cl-std=CL1.2 -cl-kernel-arg-info -w";
   for (const auto& [name, value] : definitions) {
+    if (name == kSyclOption) continue;
     options += name.starts_with('-') ? " " + name : " -D" + name + "=" + value;
   }
   return options;
@@ -207,6 +209,8 @@ void store_binary(const DeviceInfo& info, const fs::path& path, const backend::P
 }
 
 }  // namespace
+
+void expect_kernels_in_sycl() { setenv("CL_CONFIG_CPU_VECTORIZER_MODE", "1", /*overwrite=*/0); }
 
 Source source_of(const fs::path& file, const fs::path& root, std::int64_t replicas, const fs::path& own) {
   return Expansion(file, root, replicas, own).source();

@@ -15,6 +15,13 @@ namespace fabricmark::device {
 /// option of OpenCL's compiler, without a value.
 using Definitions = std::map<std::string, std::string>;
 
+/// Among the definitions: the source is SYCL C++, and the device one of SYCL.
+inline constexpr const char* kSyclOption = "-fsycl";
+
+/// To be called before devices are looked for, where kernels will be SYCL C++: Intel's OpenCL for CPUs, which
+/// reads that once, would make vectors of work-items of what has vectors already, for minutes.
+void expect_kernels_in_sycl();
+
 /// A file that a kernel's source consists of.
 struct SourceFile {
   std::string name;     ///< below the folder of the suite's kernels, or of the user's own kernel file

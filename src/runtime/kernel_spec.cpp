@@ -178,15 +178,16 @@ std::map<std::string, std::string> read_phases(const TomlReader& reader, const t
 
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
-  reader.only(
-      table,
-      {"file", "hls", "entry_points", "replicated", "autorun", "style", "transports", "usual_on", "arguments",
-       "memory", "costs", "phases", "defaults", "over_fabric", "largest", "tuned", "tuned_at", "work_group"},
-      where);
+  reader.only(table,
+              {"file", "hls", "sycl", "entry_points", "replicated", "autorun", "style", "transports",
+               "usual_on", "arguments", "memory", "costs", "phases", "defaults", "over_fabric", "largest",
+               "tuned", "tuned_at", "work_group"},
+              where);
   VariantSpec spec;
   spec.name = name;
   spec.file = reader.text(table, "file", where);
   if (table.contains("hls")) spec.hls = reader.text(table, "hls", where);
+  if (table.contains("sycl")) spec.has_sycl = reader.flag(table, "sycl", where);
   if (table.contains("style")) spec.style = reader.text(table, "style", where);
   spec.entry_points = read_names(reader, table, "entry_points", where);
   if (table.contains("transports")) spec.transports = read_names(reader, table, "transports", where);

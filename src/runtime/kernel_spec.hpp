@@ -87,8 +87,9 @@ struct WorkGroupSpec {
 struct VariantSpec {
   std::string name;
   std::string file;
-  std::string hls;    ///< file of the same kernels in HLS C++; empty: there is none
-  std::string style;  ///< such as "nd-range"; empty where nothing says
+  std::string hls;        ///< file of the same kernels in HLS C++; empty: there is none
+  bool has_sycl = false;  ///< whether `file` is SYCL C++, too (kernels/common/sycl.hpp)
+  std::string style;      ///< such as "nd-range"; empty where nothing says
   std::vector<std::string> entry_points;
   std::vector<std::string>
       replicated;  ///< those of which there are as many as the parameter replications says

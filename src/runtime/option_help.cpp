@@ -27,6 +27,7 @@ struct Shown {
 };
 
 constexpr std::array kShown{Shown{"--variant", kKernel, "NAME"},
+                            Shown{"--language", kKernel, "opencl|sycl"},
                             Shown{"--kernel-file", kKernel, "FILE"},
                             Shown{"--bitstream", kKernel, "FILE"},
                             Shown{"--save-bitstream", kKernel, "FILE"},

@@ -26,6 +26,9 @@ struct Texts {
 
 void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--variant", options.variant, "kind of kernel: base or throughput (default: by device)");
+  app.add_option("--language", options.language,
+                 "of the kernels: opencl (C), or sycl (C++), built at run time on a device of SYCL [opencl]")
+      ->check(CLI::IsMember({"opencl", "sycl"}));
   app.add_option("--kernel-file", options.kernel_file,
                  "your own kernel (.cl) or bitstream with the same signature");
   app.add_option("--bitstream", options.bitstream,

@@ -20,7 +20,8 @@ namespace fabricmark::runtime {
 struct Options {
   device::Selection selection;
   bool list_devices = false;
-  std::string variant;  ///< empty: by device class
+  std::string variant;              ///< empty: by device class
+  std::string language = "opencl";  ///< of the kernels: opencl, or sycl on a device of SYCL
   std::optional<std::filesystem::path> kernel_file;
   std::optional<std::filesystem::path> bitstream;
   std::optional<std::filesystem::path> save_bitstream;

@@ -345,8 +345,10 @@ device::Program RankRun::build() {
     result_.kernel = {kernel_source_.filename().string(), content_digest(source), "shipped"};
     return {};
   }
+  check_language();
   device::Source one_replica =
       device::source_of(kernel_source_, spec_.folder.parent_path(), 1, folder_of_source(kernel_source_));
+  one_replica.text.insert(0, language_prelude());
   one_replica.files.front().is_own = options_.kernel_file.has_value();
   if (options_.kernel_file) remarks_.push_back(note_on(one_replica.files));
   result_.kernel = {kernel_source_.filename().string(), content_digest(one_replica.text),
@@ -376,8 +378,33 @@ device::BuiltProgram RankRun::built_from(const std::filesystem::path& file) cons
   const std::string source =
       device::expand_includes(file, spec_.folder.parent_path(),
                               replicas_in_source(*variant_, parameters_, replicas_), folder_of_source(file));
-  return device::build_from_source(*device_, source, file.filename().string(),
-                                   build_definitions(spec_, parameters_, device_->info().device_class));
+  device::Definitions definitions = build_definitions(spec_, parameters_, device_->info().device_class);
+  if (is_sycl()) {
+    definitions[device::kSyclOption] = "";
+    if (variant_->style == "single-work-item") definitions["FM_SINGLE_TASK"] = "1";
+  }
+  return device::build_from_source(*device_, language_prelude() + source, file.filename().string(),
+                                   definitions);
+}
+
+void RankRun::check_language() {
+  if (!is_sycl()) return;
+  if (!variant_->has_sycl) {
+    throw bad_use(fmt::format("the variant {} of {} is no SYCL C++", variant_->name, spec_.benchmark),
+                  "leave out --language, or choose another --variant");
+  }
+  if (device_->exists() && !device_->info().is_of_sycl()) {
+    throw bad_use(fmt::format("--language sycl on {}, which is no device of SYCL", device_->info().platform),
+                  "use `fabricmark run --runtime sycl` after `fabricmark runtimes install sycl`");
+  }
+  remarks_.emplace_back("kernels in SYCL C++, built by SYCL's compiler at run time");
+}
+
+std::string RankRun::language_prelude() const {
+  if (!is_sycl()) return {};
+  return device::expand_includes(spec_.folder.parent_path() / "common" / "sycl.hpp",
+                                 spec_.folder.parent_path()) +
+         "#line 1\n";
 }
 
 void RankRun::check_signatures(const device::Program& own) {

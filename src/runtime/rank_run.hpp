@@ -68,6 +68,11 @@ class RankRun {
   /// Where its includes are looked up first: kernels that several benchmarks share include what each has.
   [[nodiscard]] std::filesystem::path folder_of_source(const std::filesystem::path& file) const;
   [[nodiscard]] device::BuiltProgram built_from(const std::filesystem::path& file) const;
+  [[nodiscard]] bool is_sycl() const { return options_.language == "sycl"; }
+  /// Throws Error (bad use) for a language that the kernels or the device do not have.
+  void check_language();
+  /// What stands before a kernel's source in its language.
+  [[nodiscard]] std::string language_prelude() const;
   void repeat(TimedRegions& regions);
   /// Whether --max-time has passed since the first counted repetition began.
   [[nodiscard]] bool is_over(std::chrono::steady_clock::time_point started) const;

@@ -13,6 +13,7 @@
 #include "base/stack_room.hpp"
 #include "base/version.hpp"
 #include "base/watchdog.hpp"
+#include "device/program.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/asked_for.hpp"
 #include "runtime/complain.hpp"
@@ -51,6 +52,7 @@ std::optional<std::string> read_command(RunSetup& setup, const Program& program)
   auto parsed = parse_options(arguments, setup.program_name, setup.spec);
   if (const auto* text = std::get_if<std::string>(&parsed)) return *text;
   setup.options = std::get<Options>(std::move(parsed));
+  if (setup.options.language == "sycl") device::expect_kernels_in_sycl();
   if (setup.options.repetitions == 0) setup.options.repetitions = program.repetitions;
   if (started_by_launcher() && setup.options.ranks > 1) {
     throw bad_use("--ranks and a launcher exclude each other", "leave out one of them");

@@ -49,6 +49,12 @@ class TomlReader {
     return *value;
   }
 
+  [[nodiscard]] bool flag(const toml::table& table, const std::string& key, const std::string& where) const {
+    const auto value = table[key].value_exact<bool>();
+    if (!value) throw wrong(where + key, "true or false");
+    return *value;
+  }
+
   [[nodiscard]] Value value(const toml::node& node, const std::string& where) const {
     if (const auto integer = node.value_exact<std::int64_t>()) return *integer;
     if (const auto number = node.value_exact<double>()) return *number;

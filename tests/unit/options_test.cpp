@@ -101,7 +101,7 @@ TEST(Options, AreInGroupsOfTheHelpWithNamesOfTheirValues) {
   const std::string help = std::get<std::string>(parse_words({"--help"}));
   EXPECT_EQ(std::ranges::count(help_group(help, "Options"), '\n'), 3) << help << "an option without a group";
   for (const auto& [heading, option] :
-       {std::pair{"Problem and kernel parameters", "--vector-width N"},
+       {std::pair{"Problem and kernel parameters", "--vector-width 1|2|4"},
         std::pair{"Problem and kernel parameters", "--size N"}, std::pair{"Device", "--device INDEX|NAME"},
         std::pair{"Transport and ranks", "--ranks N"},
         std::pair{"Kernel and bitstream", "--kernel-file FILE"},

@@ -1,7 +1,8 @@
 // Programs and kernels of the SYCL plugin: OpenCL C, built by OpenCL for SYCL's own context, whose kernels
-// SYCL takes over.
+// SYCL takes over; or SYCL C++, which SYCL itself builds at run time (libsycl-jit) into a program of OpenCL.
 #include <cstring>
 #include <memory>
+#include <sstream>
 #include <stdexcept>
 
 #include "plugin.hpp"
@@ -41,7 +42,7 @@ std::string build_log(cl_program program, cl_device_id device) {
 /// `program` is released with what is made of it.
 Outcome built(const Device& on, cl_device_id device, cl_program program, const char* options,
               Program** result) {
-  auto made = std::make_unique<Program>(on, program);
+  auto made = std::make_unique<Program>(on, std::vector<cl_program>{program});
   const cl_int code = clBuildProgram(program, 1, &device, options, nullptr, nullptr);
   if (code != CL_SUCCESS) return failed(kDoesNotBuild, build_log(program, device));
   *result = made.release();
@@ -62,49 +63,147 @@ Outcome made_program(Device* device, const char* options, Program** result, cons
   return thrown != kDone ? thrown : outcome;
 }
 
+/// What the options of SYCL C++ begin with; the others are its compiler's.
+constexpr const char* kSyclOption = "-fsycl";
+/// What SYCL puts before the names of free functions that are kernels.
+const std::string kSyclPrefix = "__sycl_kernel_";
+
+std::vector<std::string> words_of(const std::string& text) {
+  std::istringstream stream(text);
+  std::vector<std::string> words;
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+Outcome build_sycl(const Device& device, const char* source, std::vector<std::string> options,
+                   Program** program) {
+  namespace experimental = sycl::ext::oneapi::experimental;
+  options.erase(options.begin());
+  std::string log;
+  try {
+    auto given = experimental::create_kernel_bundle_from_source(
+        device.context, experimental::source_language::sycl, std::string(source));
+    const auto made = experimental::build(
+        given, std::vector<sycl::device>{device.device},
+        experimental::properties{experimental::build_options{options}, experimental::save_log{&log}});
+    *program = new Program(device, sycl::get_native<kBackend>(made));
+    return kDone;
+  } catch (const std::exception& error) {
+    return failed(kDoesNotBuild, log.empty() ? error.what() : log);
+  }
+}
+
 Outcome build(Device* device, const char* source, const char* options, Program** program) {
+  std::vector<std::string> words = words_of(options);
+  if (!words.empty() && words.front() == kSyclOption)
+    return build_sycl(*device, source, std::move(words), program);
   return made_program(device, options, program, [&](const Native& native, cl_int* code) {
     return clCreateProgramWithSource(native.context, 1, &source, nullptr, code);
   });
 }
 
+// Binaries of several programs begin with this word, their number and the bytes of each.
+const std::string kSeveral = "fabricmark-programs";
+
+/// The parts of what `binary` has put together; all of it where that is of one program.
+std::vector<std::string> parts_of(const std::string& binary) {
+  std::istringstream stream(binary);
+  std::string word;
+  std::size_t count = 0;
+  if (!(stream >> word >> count) || word != kSeveral || count > binary.size()) return {binary};
+  std::vector<std::size_t> sizes(count);
+  for (std::size_t& size : sizes) stream >> size;
+  stream.get();
+  std::vector<std::string> parts;
+  for (const std::size_t size : sizes) {
+    if (size > binary.size()) return {binary};
+    parts.emplace_back(size, '\0');
+    stream.read(parts.back().data(), static_cast<std::streamsize>(size));
+  }
+  return stream ? parts : std::vector{binary};
+}
+
 Outcome load(Device* device, const void* binary, std::size_t bytes, Program** program) {
-  return made_program(device, "", program, [&](const Native& native, cl_int* code) {
-    const auto* data = static_cast<const unsigned char*>(binary);
-    return clCreateProgramWithBinary(native.context, 1, &native.device, &bytes, &data, nullptr, code);
-  });
+  std::unique_ptr<Program> all;
+  for (const std::string& part : parts_of(std::string(static_cast<const char*>(binary), bytes))) {
+    Program* one = nullptr;
+    const Outcome outcome = made_program(device, "", &one, [&](const Native& native, cl_int* code) {
+      const std::size_t size = part.size();
+      const auto* data = reinterpret_cast<const unsigned char*>(part.data());
+      return clCreateProgramWithBinary(native.context, 1, &native.device, &size, &data, nullptr, code);
+    });
+    if (outcome != kDone) return outcome;
+    if (!all) {
+      all.reset(one);
+    } else {
+      all->handles.push_back(std::exchange(one->handles.front(), nullptr));
+      one->handles.clear();
+      delete one;
+    }
+  }
+  *program = all.release();
+  return kDone;
 }
 
 void release_program(Program* program) { delete program; }
 
-Outcome binary(Program* program, Bytes* bytes) {
-  // The context may have several devices; the program is of one.
+// The context may have several devices; the program is of one.
+Outcome binary_of(cl_program handle, std::string* found) {
   std::size_t size = 0;
-  cl_int code = clGetProgramInfo(program->handle, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr);
+  cl_int code = clGetProgramInfo(handle, CL_PROGRAM_BINARY_SIZES, sizeof(size), &size, nullptr);
   if (code != CL_SUCCESS) return refused("clGetProgramInfo", code);
-  program->binary.resize(size);
-  char* data = program->binary.data();
-  code = clGetProgramInfo(program->handle, CL_PROGRAM_BINARIES, sizeof(data), &data, nullptr);
-  if (code != CL_SUCCESS) return refused("clGetProgramInfo", code);
+  found->resize(size);
+  char* data = found->data();
+  code = clGetProgramInfo(handle, CL_PROGRAM_BINARIES, sizeof(data), &data, nullptr);
+  return code == CL_SUCCESS ? kDone : refused("clGetProgramInfo", code);
+}
+
+Outcome binary(Program* program, Bytes* bytes) {
+  std::vector<std::string> parts(program->handles.size());
+  std::ostringstream heading;
+  heading << kSeveral << ' ' << parts.size();
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const Outcome outcome = binary_of(program->handles[i], &parts[i]);
+    if (outcome != kDone) return outcome;
+    heading << ' ' << parts[i].size();
+  }
+  program->binary = parts.size() == 1 ? "" : heading.str() + '\n';
+  for (const std::string& part : parts) program->binary += part;
   *bytes = {program->binary.data(), program->binary.size()};
   return kDone;
 }
 
 Outcome kernel_names(Program* program, Bytes* names) {
-  std::size_t size = 0;
-  cl_int code = clGetProgramInfo(program->handle, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size);
-  if (code != CL_SUCCESS) return refused("clGetProgramInfo", code);
-  std::string text(size, '\0');
-  code = clGetProgramInfo(program->handle, CL_PROGRAM_KERNEL_NAMES, size, text.data(), nullptr);
-  if (code != CL_SUCCESS) return refused("clGetProgramInfo", code);
-  program->names = text.c_str();
+  program->names.clear();
+  for (cl_program const handle : program->handles) {
+    std::size_t size = 0;
+    cl_int code = clGetProgramInfo(handle, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size);
+    if (code != CL_SUCCESS) return refused("clGetProgramInfo", code);
+    std::string text(size, '\0');
+    code = clGetProgramInfo(handle, CL_PROGRAM_KERNEL_NAMES, size, text.data(), nullptr);
+    if (code != CL_SUCCESS) return refused("clGetProgramInfo", code);
+    program->names += (program->names.empty() ? "" : ";") + std::string(text.c_str());
+  }
+  for (std::size_t at = 0; (at = program->names.find(kSyclPrefix)) != std::string::npos;)
+    program->names.erase(at, kSyclPrefix.size());
   *names = {program->names.data(), program->names.size()};
   return kDone;
 }
 
+/// Null with the code where no program has it, by its name or by that which SYCL gives it.
+cl_kernel find_kernel(const Program& program, const std::string& name, cl_int* code) {
+  for (cl_program const handle : program.handles) {
+    for (const std::string& one : {name, kSyclPrefix + name}) {
+      cl_kernel const found = clCreateKernel(handle, one.c_str(), code);
+      if (*code != CL_INVALID_KERNEL_NAME) return found;
+    }
+  }
+  return nullptr;
+}
+
 Outcome make_kernel(Program* program, const char* name, Kernel** kernel) {
   cl_int code = CL_SUCCESS;
-  cl_kernel const handle = clCreateKernel(program->handle, name, &code);
+  cl_kernel const handle = find_kernel(*program, name, &code);
   if (code == CL_INVALID_KERNEL_NAME) return failed(kThereIsNone, name);
   if (code != CL_SUCCESS) return refused("clCreateKernel", code);
   const Outcome outcome = guarded([&] {

@@ -13,8 +13,8 @@
 
 #include "interface.hpp"
 
-/// Host code of SYCL. Any C++ compiler translates it: kernels are OpenCL C, built when the program runs, and
-/// become kernels of SYCL by its interoperability with OpenCL.
+/// Host code of SYCL. Any C++ compiler translates it: kernels are OpenCL C or SYCL C++, built when the
+/// program runs, and become kernels of SYCL by its interoperability with OpenCL.
 namespace fabricmark::sycl_plugin {
 
 constexpr auto kBackend = sycl::backend::opencl;
@@ -38,14 +38,17 @@ struct Event {
   sycl::event event;
 };
 
+/// SYCL makes a program of OpenCL for each group of kernels that need the same of a device.
 struct Program {
-  Program(const Device& on, cl_program made) : device(on), handle(made) {}
-  ~Program() { clReleaseProgram(handle); }
+  Program(const Device& on, std::vector<cl_program> made) : device(on), handles(std::move(made)) {}
+  ~Program() {
+    for (cl_program const handle : handles) clReleaseProgram(handle);
+  }
   Program(const Program&) = delete;
   Program& operator=(const Program&) = delete;
 
   Device device;
-  cl_program handle;
+  std::vector<cl_program> handles;
   std::string binary;  ///< filled when asked for, as the names
   std::string names;
 };
