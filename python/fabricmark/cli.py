@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -15,7 +15,7 @@ from typer.exceptions import TyperException
 
 import fabricmark.base.start as start  # before the others
 from fabricmark import __version__
-from fabricmark.base import choices, micro, paths, runtimes, terminal, xrt
+from fabricmark.base import choices, help, micro, paths, runtimes, terminal, xrt
 from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build import bitstreams as bitstreams_command
@@ -70,7 +70,18 @@ READER_GONE = 141  # what a shell says of a program that SIGPIPE ended
 NO_OUTPUT = "send the output elsewhere; results that are already in files are kept"
 
 
-class OneLineErrors(typer.Typer):
+@dataclass(frozen=True)
+class Shown:
+    """What `fabricmark run` shows in the end: `output`: folder of the results; `system`: whose published
+    values stand beside them; `full`: all tables; `quiet`: the closing line alone."""
+
+    output: Path
+    system: str | None
+    full: bool
+    quiet: bool
+
+
+class OneLineErrors(help.App):
     """A Typer application whose every error is one line `fabricmark: error: cause; remedy`."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -149,6 +160,7 @@ app = OneLineErrors(
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
+    cls=help.Group,
 )
 
 
@@ -212,8 +224,12 @@ def run_command(
         int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by a launcher.")
     ] = None,
     launcher: Annotated[str | None, LAUNCHER] = None,
-    platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
-    device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Only this device: its index, or part of its name.")
+    ] = None,
     system: Annotated[str | None, option_types.system("Banks and bitstreams of this system")] = None,
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
@@ -234,6 +250,7 @@ def run_command(
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the closing line and errors.")] = False,
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
@@ -241,7 +258,7 @@ def run_command(
             extra or None, runtime, ranks, mpi, launcher, platform, device,
             system, board, bitstream_id, transport, emulate or None, backend, language, both or None,
         )  # fmt: skip
-        raise typer.Exit(_run_campaign(name, given, output, again, full))
+        raise typer.Exit(_run_campaign(name, given, output, again, full, quiet))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
     _check_emulation(emulate, backend, language, (runtime, platform, device, both or None))
@@ -253,21 +270,24 @@ def run_command(
     wanted = choice.wanted(system, board, bitstream_id, transport)
     if emulate:
         job = launch.Job(name, runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
-        raise typer.Exit(_run_emulated(job, wanted, words, backend, language or OPENCL, full=full))
+        shown = Shown(output, system, full, quiet)
+        raise typer.Exit(_run_emulated(job, wanted, words, backend, language or OPENCL, shown))
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
     found = _jobs(programs, names, places, ranks, mpi, output)
     found = running.with_optimized(found) if both and not programs else found
     todo = [replace(job, launcher=launcher) for job in found]
-    raise typer.Exit(_run_and_show(todo, output, system, full))
+    raise typer.Exit(_run_and_show(todo, Shown(output, system, full, quiet)))
 
 
-def _run_campaign(name: str, given: Sequence[Any], output: Path, again: bool, full: bool) -> int:
+def _run_campaign(
+    name: str, given: Sequence[Any], output: Path, again: bool, full: bool, quiet: bool
+) -> int:  # fmt: skip
     """What is left of a campaign; the exit code. `given`: options that its file has, which none may be."""
     if any(one is not None for one in given):
         raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
-    return campaign_run.main(Path(name), output, again, full)
+    return campaign_run.main(Path(name), output, again, full, quiet=quiet)
 
 
 def _words(given: Mapping[str, str | None]) -> list[str]:
@@ -310,8 +330,7 @@ def _run_emulated(
     words: Sequence[str],
     backend: str | None,
     language: str,
-    *,
-    full: bool,
+    shown: Shown,
 ) -> int:
     """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
     backend = backend or next(iter(xrt.NAMES))
@@ -321,24 +340,24 @@ def _run_emulated(
         names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
         options = [*running.of_system(told, names, words, job.output, without), *words, *made.words]
         whole = replace(job, extra=tuple(options), variables=tuple(made.variables.items()))
-        return _run_and_show([whole], job.output, wanted.system if wanted is not None else None, full)
+        return _run_and_show([whole], shown)
 
 
-def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None, full: bool) -> int:
+def _run_and_show(todo: Sequence[launch.Job], shown: Shown) -> int:
     """Do all jobs and print what they found, beside published values of the system; the worst exit code."""
     outcome = running.Outcome()
     try:
-        running.run_all(todo, outcome)
+        running.run_all(todo, outcome, quiet=shown.quiet, has_tables=shown.full)
     except KeyboardInterrupt:
-        kept = f"{len(outcome.files)} finished results are in {output}"
+        kept = f"{len(outcome.files)} finished results are in {shown.output}"
         raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
     loaded, errors = run_tables.load_all(outcome.files)
-    tables = (lambda: run_tables.show(loaded)) if full else None
+    tables = (lambda: run_tables.show(loaded, whole=True)) if shown.full else None
     if loaded or outcome.failures:
-        outputs.show_runs(loaded, outcome.failures, ("report", output), tables)
+        outputs.show_runs(loaded, outcome.failures, ("report", shown.output), tables, quiet=shown.quiet)
     if loaded:
-        if system is not None:
-            published_view.show(loaded, system)
+        if shown.system is not None and not shown.quiet:
+            published_view.show(loaded, shown.system)
         outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
     for error in errors:
         outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
@@ -365,10 +384,14 @@ def scale_command(
         str | None, choices.one_of(SCOPES, "How the program takes it (default: as the benchmark says).")
     ] = None,
     runtime: Annotated[str | None, choices.runtime("The OpenCL runtime.")] = None,
-    platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
-    device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Only this device: its index, or part of its name.")
+    ] = None,
     banks: Annotated[
-        int | None, typer.Option(min=1, help="Memory banks of a device (default: as in --system).")
+        int | None, typer.Option(min=1, help="Memory banks of a device (default: of the program's --system).")
     ] = None,
     kernel_mhz: Annotated[float | None, typer.Option(help="Clock of the kernels, to normalise.")] = None,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,

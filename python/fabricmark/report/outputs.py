@@ -100,19 +100,20 @@ def _more(*words: object) -> str:
 
 def show_runs(
     loaded: Sequence[Result], failures: Sequence[Failure], again: Sequence[object],
-    tables: Callable[[], None] | None,
+    tables: Callable[[], None] | None, *, quiet: bool = False,
 ) -> None:  # fmt: skip
-    """What runs found that have ended: of several the answer, of one its table; or what `tables` prints.
+    """What runs found that have ended: of several the answer, of one all of its table; or what `tables`
+    prints. `quiet`: the closing line alone.
 
     `again`: words of the command that shows them once more.
     """
     said = answer.make(groups.make(loaded), failures, 0)
     out = terminal.console()
-    if tables is not None:
+    if tables is not None and not quiet:
         tables()
-    elif len(loaded) == 1 and not failures:
-        run_tables.show(loaded)
-    else:
+    elif len(loaded) == 1 and not failures and not quiet:
+        run_tables.show(loaded, whole=True)
+    elif not quiet:
         answer_view.show(said, out, [_more(*again)], 0)
     out.print(answer_view.closing(said, out))
 

@@ -307,13 +307,34 @@ def judged(result: Result, known: DeviceLimits | None) -> Judged:
     return Judged(tables, kinds, hints(result, known, named), model_errors.compared(result, beside))
 
 
-def section(result: Result, found: Judged, out: Console) -> set[str]:
-    """Print everything about one run; the headings and kinds that it has."""
+def settings(result: Result) -> Text:
+    """`size=65536 data_type=float`: the parameters of a run, as its program prints them."""
+    said = result.document["parameters"].items()
+    return Text(printable(" ".join(f"{name}={families.number_text(value)}" for name, value in said)))
+
+
+def checks(result: Result) -> list[Text]:
+    """One line for each check that held: what was compared, how far off it is and may be."""
+    passed = [verdict for verdict in result.document["verdicts"] if verdict["status"] == "passed"]
+    lines = [
+        f"valid: {one['name']}: {one['measure']} {one['error']:.3g}, at most {one['threshold']:.3g} allowed, "
+        f"{one['checked']} values checked"
+        for one in passed
+    ]
+    return [Text(printable(line)) for line in lines]
+
+
+def section(result: Result, found: Judged, out: Console, *, whole: bool = False) -> set[str]:
+    """Print everything about one run; the headings and kinds that it has. `whole`: with its parameters and
+    with the checks that held, too."""
     terminal.title(out, title(result))
+    if whole:
+        terminal.say(out, settings(result))
     there = set(found.kinds)
     for columns, lines in found.tables.values():
         there |= terminal.show(out, columns, lines)
-    for line in [*failures(result), *energy(result), *found.hints]:
+    held = checks(result) if whole else []
+    for line in [*held, *failures(result), *energy(result), *found.hints]:
         terminal.say(out, line)
     out.print()
     return there
@@ -348,8 +369,8 @@ def selection(loaded: Sequence[Result]) -> list[Result]:
     return [loaded[number] for number in sorted(order[:MOST_TABLES])]
 
 
-def show(loaded: Sequence[Result], console: Console | None = None) -> None:
-    """Print the report of all results."""
+def show(loaded: Sequence[Result], console: Console | None = None, *, whole: bool = False) -> None:
+    """Print the report of all results; `whole`: see `section`."""
     out = console or terminal.console()
     devices = Devices()
     shown = selection(loaded)
@@ -357,7 +378,7 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
     compared: list[Compared] = []
     for result in shown:
         found = judged(result, devices.of(result))
-        there |= section(result, found, out)
+        there |= section(result, found, out, whole=whole)
         compared += found.compared
     footnote(out, there)
     for line in model_errors.lines(compared) if len(shown) > 1 else ():
