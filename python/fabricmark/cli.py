@@ -352,7 +352,7 @@ def _run_and_show(todo: Sequence[launch.Job], shown: Shown) -> int:
         kept = f"{len(outcome.files)} finished results are in {shown.output}"
         raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
     loaded, errors = run_tables.load_all(outcome.files)
-    tables = (lambda: run_tables.show(loaded, whole=True)) if shown.full else None
+    tables = (lambda: run_tables.show(loaded, whole=True, of_sizes=True)) if shown.full else None
     if loaded or outcome.failures:
         outputs.show_runs(loaded, outcome.failures, ("report", shown.output), tables, quiet=shown.quiet)
     if loaded:
@@ -427,6 +427,14 @@ def report_command(
     full: Annotated[
         bool, typer.Option("--full", help="All tables, a run each, in place of the answer.")
     ] = False,
+    sizes: Annotated[
+        bool,
+        typer.Option(
+            "--sizes",
+            rich_help_panel="Output",
+            help="The same with all sizes: bytes, time, bandwidth, limit, #wrong.",
+        ),
+    ] = False,
     benchmark: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this benchmark, with its tables.")
     ] = None,
@@ -441,7 +449,7 @@ def report_command(
     ] = chosen.DEFAULT_ORDER,
 ) -> None:
     """Show what result files say, beside models and physical limits: an answer first, tables on request."""
-    wanted = chosen.Wanted(full, benchmark, text, order)
+    wanted = chosen.Wanted(full, benchmark, text, order, sizes)
     with contextlib.ExitStack() as stack:
         given = list(places or [])
         if of_examples == bool(given):

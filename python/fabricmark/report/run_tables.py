@@ -19,7 +19,7 @@ from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.models import Prediction, _error_bars
-from fabricmark.report import families, model_errors
+from fabricmark.report import families, model_errors, sizes
 from fabricmark.report.model_errors import Compared
 from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
@@ -278,19 +278,23 @@ def reason_above(known: DeviceLimits | None, rows: Sequence[Row]) -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, what has to be known, and its rows
-    beside their models."""
+    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, what has to be known, its rows
+    beside their models, and tables of its sizes."""
 
     tables: dict[tuple[str, ...], tuple[list[Column], list[list[terminal.Cell]]]]
     kinds: set[str]
     hints: list[Text]
     compared: list[Compared]
+    of_sizes: list[tuple[list[Column], list[list[terminal.Cell]]]]
 
 
 def judged(result: Result, known: DeviceLimits | None) -> Judged:
     """A run beside model and limits, of each curve the best point; a table for each set of axes."""
     chosen = families.condensed(result.measurements)
-    found = rows([measurement for measurement, _ in chosen], predictions(result, known))
+    predicted = predictions(result, known)
+    found = rows([measurement for measurement, _ in chosen], predicted)
+    every = zip(result.measurements, rows(result.measurements, predicted), strict=True)
+    of_sizes = sizes.tables(result, [(measurement, row.limit) for measurement, row in every])
     alike = grouped((tuple(measurement.axes), place) for place, (measurement, _) in enumerate(chosen))
     tables = {}
     for axes, places in alike.items():
@@ -304,7 +308,8 @@ def judged(result: Result, known: DeviceLimits | None) -> Judged:
     ]
     kinds = {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
     beside = zip((measurement for measurement, _ in chosen), found, strict=True)
-    return Judged(tables, kinds, hints(result, known, named), model_errors.compared(result, beside))
+    compared = model_errors.compared(result, beside)
+    return Judged(tables, kinds, hints(result, known, named), compared, of_sizes)
 
 
 def settings(result: Result) -> Text:
@@ -324,14 +329,16 @@ def checks(result: Result) -> list[Text]:
     return [Text(printable(line)) for line in lines]
 
 
-def section(result: Result, found: Judged, out: Console, *, whole: bool = False) -> set[str]:
+def section(
+    result: Result, found: Judged, out: Console, *, whole: bool = False, of_sizes: bool = False
+) -> set[str]:  # fmt: skip
     """Print everything about one run; the headings and kinds that it has. `whole`: with its parameters and
-    with the checks that held, too."""
+    with the checks that held, too. `of_sizes`: with all its sizes."""
     terminal.title(out, title(result))
     if whole:
         terminal.say(out, settings(result))
     there = set(found.kinds)
-    for columns, lines in found.tables.values():
+    for columns, lines in [*found.tables.values(), *(found.of_sizes if of_sizes else ())]:
         there |= terminal.show(out, columns, lines)
     held = checks(result) if whole else []
     for line in [*held, *failures(result), *energy(result), *found.hints]:
@@ -342,7 +349,8 @@ def section(result: Result, found: Judged, out: Console, *, whole: bool = False)
 
 def footnote(out: Console, there: set[str]) -> None:
     """What the headings and kinds mean that are there."""
-    terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
+    every = MEANINGS | sizes.MEANINGS
+    terminal.say(out, " ".join(words for name, words in every.items() if name in there), "dim")
 
 
 def full_name(measurement: Measurement) -> str:
@@ -369,8 +377,10 @@ def selection(loaded: Sequence[Result]) -> list[Result]:
     return [loaded[number] for number in sorted(order[:MOST_TABLES])]
 
 
-def show(loaded: Sequence[Result], console: Console | None = None, *, whole: bool = False) -> None:
-    """Print the report of all results; `whole`: see `section`."""
+def show(
+    loaded: Sequence[Result], console: Console | None = None, *, whole: bool = False, of_sizes: bool = False
+) -> None:  # fmt: skip
+    """Print the report of all results; `whole`, `of_sizes`: see `section`."""
     out = console or terminal.console()
     devices = Devices()
     shown = selection(loaded)
@@ -378,7 +388,7 @@ def show(loaded: Sequence[Result], console: Console | None = None, *, whole: boo
     compared: list[Compared] = []
     for result in shown:
         found = judged(result, devices.of(result))
-        there |= section(result, found, out, whole=whole)
+        there |= section(result, found, out, whole=whole, of_sizes=of_sizes)
         compared += found.compared
     footnote(out, there)
     for line in model_errors.lines(compared) if len(shown) > 1 else ():
