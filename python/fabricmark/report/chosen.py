@@ -1,4 +1,4 @@
-"""What of a report's files is shown, and how: `report --full`, `--sizes`, `--benchmark`, `--filter`, `--sort`."""
+"""What is shown of a report, and how: `report --full`, `--sizes`, `--benchmark`, `--filter` and `--sort`."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
