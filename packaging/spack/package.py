@@ -20,7 +20,6 @@ class Fabricmark(CMakePackage):
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("help2man", type="build")
     depends_on("opencl-c-headers")
     depends_on("opencl-clhpp")
     depends_on("opencl-icd-loader")

@@ -127,14 +127,20 @@ class Group(TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """Each with the first sentence of its help, whole."""
-        names = self.list_commands(ctx)
-        parts = {title: [name for name in door.split() if name in names] for title, door in DOORS.items()}
-        listed = {name for door in parts.values() for name in door}
-        parts[COMMANDS] = [name for name in names if name not in listed]
-        for title, part in parts.items():
-            if part:
-                with formatter.section(title):
-                    formatter.write_dl([(name, first_sentence(self.commands[name])) for name in part])
+        names = in_doors(self.list_commands(ctx))
+        for title, part in grouped((_door(name), name) for name in names).items():
+            with formatter.section(title):
+                formatter.write_dl([(name, first_sentence(self.commands[name])) for name in part])
+
+
+def _door(command: str) -> str:
+    return next((title for title, names in DOORS.items() if command in names.split()), COMMANDS)
+
+
+def in_doors(commands: Sequence[str]) -> list[str]:
+    """Commands in the order of the doors, those behind none last."""
+    order = " ".join(DOORS.values()).split()
+    return sorted(commands, key=lambda name: order.index(name) if name in order else len(order))
 
 
 def first_sentence(command: Any) -> str:
