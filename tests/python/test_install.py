@@ -7,6 +7,7 @@ import subprocess
 import tomllib
 
 import charged_runs
+import fabricmark
 import pytest
 import test_outside_transports as outside
 from conftest import REPOSITORY
@@ -133,6 +134,27 @@ def test_a_program_of_others_sends_from_device_to_device(prefix, tmp_path):
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout
         assert "over host, messages go" in done.stdout
+
+
+def test_pkg_config_finds_the_library_of_messages(prefix, tmp_path):
+    """The same program by a compiler alone; PREFIX is none that CMake knew when it wrote the file."""
+    if shutil.which("pkg-config") is None:
+        pytest.skip("pkg-config is not there")
+    source = REPOSITORY / "docs" / "examples" / "messages" / "main.cpp"
+    flags = "-std=c++20 -DCL_TARGET_OPENCL_VERSION=200 $(pkg-config --cflags fabricmark)"
+    compiled = f"c++ {flags} {source} -o messages $(pkg-config --libs fabricmark)"
+    variables = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    variables |= {"LD_LIBRARY_PATH": str(prefix / "lib"), "FABRICMARK_CACHE": str(prefix.with_name("home"))}
+    for line, said in (
+        ("pkg-config --modversion fabricmark", fabricmark.__version__),
+        (compiled, ""),
+        ("./messages", "4 ranks, sum 10, as it has to be"),
+    ):
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout
 
 
 def test_a_transport_of_ones_own_is_compiled_with_what_is_installed(prefix, tmp_path):
