@@ -174,7 +174,7 @@ def test_spack_configures_what_cmake_knows():
     assert {words[0] for words, _ in recipe.calls["variant"]} == {"mpi", "pocl"}
     recipe.made.fetch_packages()
     assert recipe.made.fetch_packages.phase == "cmake"
-    assert [words[:3] for words in recipe.started][0] == ("python", "-m", "venv")
+    assert recipe.started[0][:3] == ("python", "-m", "venv")
     assert recipe.started[1][-1] == "/stage/source/requirements.txt"
     assert recipe.made.cmake_args()[-1].endswith(recipe.started[1][0])
     assert ast.get_docstring(ast.parse(RECIPE.read_text()).body[-1])
