@@ -5,7 +5,7 @@ import contextlib
 import os
 import sys
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Any
@@ -16,12 +16,12 @@ from typer.exceptions import TyperException
 import fabricmark.base.start as start  # before the others
 from fabricmark import __version__
 from fabricmark.base import choices, help, micro, paths, runtimes, terminal, xrt
-from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
+from fabricmark.base.errors import BAD_USE, ENVIRONMENT, INTERRUPTED, FabricmarkError, in_lines
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build import bitstreams as bitstreams_command
 from fabricmark.build import emulate as emulation
 from fabricmark.build.command import build
-from fabricmark.build.design import LANGUAGES, OPENCL
+from fabricmark.build.design import LANGUAGES
 from fabricmark.codec import command as codec_command
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
@@ -39,8 +39,8 @@ from fabricmark.measure import (
     new_network,
     new_system,
     passing,
-    published_view,
     record,
+    run_shown,
     running,
     scale_run,
     tune,
@@ -65,20 +65,8 @@ LAUNCHER = typer.Option(
 )
 STATISTIC = choices.one_of(list(resampling.LEVELS), "What stands for a run.")
 REST = {"allow_extra_args": True, "ignore_unknown_options": True}  # what follows ` -- ` is another's
-INTERRUPTED = 130
 READER_GONE = 141  # what a shell says of a program that SIGPIPE ended
 NO_OUTPUT = "send the output elsewhere; results that are already in files are kept"
-
-
-@dataclass(frozen=True)
-class Shown:
-    """What `fabricmark run` shows in the end: `output`: folder of the results; `system`: whose published
-    values stand beside them; `full`: all tables; `quiet`: the closing line alone."""
-
-    output: Path
-    system: str | None
-    full: bool
-    quiet: bool
 
 
 class OneLineErrors(help.App):
@@ -140,8 +128,7 @@ def internal(error: Exception) -> FabricmarkError:
 
 def fail(error: FabricmarkError) -> int:
     """Print the line of an error, of several errors one each, and hand back the exit code."""
-    for line in str(error).splitlines():
-        print(f"fabricmark: error: {line}", file=sys.stderr)
+    print(in_lines(error), file=sys.stderr)
     return error.exit_code
 
 
@@ -261,24 +248,25 @@ def run_command(
         raise typer.Exit(_run_campaign(name, given, output, again, full, quiet))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    _check_emulation(emulate, backend, language, (runtime, platform, device, both or None))
+    emulation.check(emulate, backend, language, (runtime, platform, device, both or None))
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
     launch.check_ranks(ranks, mpi, launcher)
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)
     wanted = choice.wanted(system, board, bitstream_id, transport)
+    shown = run_shown.Shown(output, system, full, quiet)
     if emulate:
         job = launch.Job(name, runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
-        shown = Shown(output, system, full, quiet)
-        raise typer.Exit(_run_emulated(job, wanted, words, backend, language or OPENCL, shown))
+        emulated = emulation.run(job, wanted, words, backend, language, running.of_system, shown.jobs)
+        raise typer.Exit(emulated)
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
     found = _jobs(programs, names, places, ranks, mpi, output)
     found = running.with_optimized(found) if both and not programs else found
     todo = [replace(job, launcher=launcher) for job in found]
-    raise typer.Exit(_run_and_show(todo, Shown(output, system, full, quiet)))
+    raise typer.Exit(shown.jobs(todo))
 
 
 def _run_campaign(
@@ -307,61 +295,6 @@ def _jobs(
     if programs:
         return micro_jobs.jobs(programs, places, ranks, mpi, output)
     return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
-
-
-def _check_emulation(
-    emulate: bool, backend: str | None, language: str | None, devices: Sequence[str | None]
-) -> None:
-    """Raises FabricmarkError (2) for a backend or language without emulation, and emulation with a named
-    device."""
-    if language is not None and not emulate:
-        raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
-    if backend is not None and (not emulate or backend not in xrt.NAMES):
-        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
-        raise FabricmarkError(f"--backend {backend}", remedy)
-    if emulate and any(one is not None for one in devices):
-        remedy = "leave out --runtime, --platform, --device and --both"
-        raise FabricmarkError("--emulate chooses the device", remedy)
-
-
-def _run_emulated(
-    job: launch.Job,
-    wanted: choice.Wanted | None,
-    words: Sequence[str],
-    backend: str | None,
-    language: str,
-    shown: Shown,
-) -> int:
-    """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
-    backend = backend or next(iter(xrt.NAMES))
-    cards = job.mpi or 1  # ranks of one process share a card
-    with emulation.ready(job.benchmark, wanted, words, job.output, cards, backend, language) as made:
-        told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
-        names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
-        options = [*running.of_system(told, names, words, job.output, without), *words, *made.words]
-        whole = replace(job, extra=tuple(options), variables=tuple(made.variables.items()))
-        return _run_and_show([whole], shown)
-
-
-def _run_and_show(todo: Sequence[launch.Job], shown: Shown) -> int:
-    """Do all jobs and print what they found, beside published values of the system; the worst exit code."""
-    outcome = running.Outcome()
-    try:
-        running.run_all(todo, outcome, quiet=shown.quiet, has_tables=shown.full)
-    except KeyboardInterrupt:
-        kept = f"{len(outcome.files)} finished results are in {shown.output}"
-        raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
-    loaded, errors = run_tables.load_all(outcome.files)
-    tables = (lambda: run_tables.show(loaded, whole=True, of_sizes=True)) if shown.full else None
-    if loaded or outcome.failures:
-        outputs.show_runs(loaded, outcome.failures, ("report", shown.output), tables, quiet=shown.quiet)
-    if loaded:
-        if shown.system is not None and not shown.quiet:
-            published_view.show(loaded, shown.system)
-        outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
-    for error in errors:
-        outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
-    return outcome.exit_code
 
 
 @app.command("scale")
