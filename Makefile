@@ -155,7 +155,7 @@ container:  ## an image of Debian 12 with programs, command and PoCL, by podman,
 	@if [ -z "$(CONTAINER_BUILDER)" ]; then echo "container: no podman, buildah or docker; install one" >&2; exit 3; fi; \
 	"$(CONTAINER_BUILDER)" build -t fabricmark -f packaging/container/Containerfile .
 
-bench: setup-also-bench build  ## this project's programs against plain references, in turns (BENCH_OPTIONS=...)
+bench: setup-also-bench build  ## this project's programs against plain references, interleaved (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)
 
 # Any warning is an error; mkdocs-material's own notice on its successor is none.

@@ -1,4 +1,4 @@
-"""This build against another build of this project: the runs of the cases, in turns."""
+"""This build against another build of this project: the runs of the cases, interleaved."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 // Long messages between two processes: the emulated engine over RDMA (rendezvous) beside MPI_Send and
-// MPI_Recv, in turns. Usage: mpirun -n 2 bench_engine_bulk ROUNDS; prints bytes per second of wall time, as
-// JSON: the best of each.
+// MPI_Recv, interleaved. Usage: mpirun -n 2 bench_engine_bulk ROUNDS; prints bytes per second of wall time,
+// as JSON: the best of each.
 #include <fmt/core.h>
 #include <mpi.h>
 
@@ -17,7 +17,7 @@ namespace {
 using namespace fabricmark;
 constexpr std::size_t kCount = std::size_t{1} << 18;  // of float32: 1 MiB
 constexpr int kMessages = 32;
-constexpr int kUnderWay = 8;
+constexpr int kInFlight = 8;
 
 accl::View view(std::vector<float>& values) {
   return {reinterpret_cast<std::byte*>(values.data()), values.size(), accl::Type::kFloat32};
@@ -32,14 +32,14 @@ double rate(runtime::Communicator& ranks, const std::function<void()>& messages)
 }
 
 struct Memory {
-  std::vector<std::vector<float>> sent{kUnderWay, std::vector<float>(kCount)};
-  std::vector<std::vector<float>> received{kUnderWay, std::vector<float>(kCount)};
+  std::vector<std::vector<float>> sent{kInFlight, std::vector<float>(kCount)};
+  std::vector<std::vector<float>> received{kInFlight, std::vector<float>(kCount)};
 };
 
-void over_mpi(bool is_sender, Memory& memory, int under_way) {
-  std::vector<MPI_Request> requests(static_cast<std::size_t>(under_way));
-  for (int first = 0; first < kMessages; first += under_way) {
-    for (int i = 0; i < under_way; ++i) {
+void over_mpi(bool is_sender, Memory& memory, int in_flight) {
+  std::vector<MPI_Request> requests(static_cast<std::size_t>(in_flight));
+  for (int first = 0; first < kMessages; first += in_flight) {
+    for (int i = 0; i < in_flight; ++i) {
       const auto place = static_cast<std::size_t>(i);
       if (is_sender) {
         MPI_Isend(memory.sent[place].data(), kCount, MPI_FLOAT, 1, 0, MPI_COMM_WORLD, &requests[place]);
@@ -47,14 +47,14 @@ void over_mpi(bool is_sender, Memory& memory, int under_way) {
         MPI_Irecv(memory.received[place].data(), kCount, MPI_FLOAT, 0, 0, MPI_COMM_WORLD, &requests[place]);
       }
     }
-    MPI_Waitall(under_way, requests.data(), MPI_STATUSES_IGNORE);
+    MPI_Waitall(in_flight, requests.data(), MPI_STATUSES_IGNORE);
   }
 }
 
-void over_engine(bool is_sender, accl::Accl& accl, Memory& memory, int under_way) {
-  for (int first = 0; first < kMessages; first += under_way) {
+void over_engine(bool is_sender, accl::Accl& accl, Memory& memory, int in_flight) {
+  for (int first = 0; first < kMessages; first += in_flight) {
     std::vector<accl::Request> requests;
-    for (int i = 0; i < under_way; ++i) {
+    for (int i = 0; i < in_flight; ++i) {
       const auto place = static_cast<std::size_t>(i);
       requests.push_back(is_sender ? accl.send(view(memory.sent[place]), 1, i)
                                    : accl.recv(view(memory.received[place]), 0, i));
@@ -94,8 +94,8 @@ int main(int argc, char** argv) {
       const double found[4] = {
           rate(ranks, [&] { over_mpi(ranks.is_root(), memory, 1); }),
           rate(ranks, [&] { over_engine(ranks.is_root(), accl, memory, 1); }),
-          rate(ranks, [&] { over_mpi(ranks.is_root(), memory, kUnderWay); }),
-          rate(ranks, [&] { over_engine(ranks.is_root(), accl, memory, kUnderWay); }),
+          rate(ranks, [&] { over_mpi(ranks.is_root(), memory, kInFlight); }),
+          rate(ranks, [&] { over_engine(ranks.is_root(), accl, memory, kInFlight); }),
       };
       if (!ranks.is_root() && memory.received.back() != memory.sent.back()) {
         throw Error(ExitCode::kInvalidResult, "messages came wrong", "see the engine");
@@ -107,7 +107,7 @@ int main(int argc, char** argv) {
     accl.finish();
     if (ranks.is_root()) {
       fmt::print(
-          "{{\"mpi one by one\": {}, \"engine one by one\": {}, \"mpi under way\": {}, \"engine under way\": "
+          "{{\"mpi one by one\": {}, \"engine one by one\": {}, \"mpi in flight\": {}, \"engine in flight\": "
           "{}}}\n",
           best[0], best[1], best[2], best[3]);
     }

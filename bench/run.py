@@ -1,4 +1,4 @@
-"""`make bench`: this project against its peers on this machine, in turns, as ratios with their spread.
+"""`make bench`: this project against its peers on this machine, interleaved, as ratios with their spread.
 
 With `--against BUILD` against another build of itself, for instance that of the commit before.
 
@@ -33,7 +33,7 @@ def parse() -> argparse.Namespace:
     parser.add_argument("cases", nargs="*", help=f"of {', '.join(case_names())}; default: the quick ones")
     parser.add_argument("--pairs", type=int, default=7, help="rounds of every comparison")
     parser.add_argument(
-        "--against", type=Path, metavar="BUILD", help="another build of this project, in turns"
+        "--against", type=Path, metavar="BUILD", help="another build of this project, interleaved"
     )
     parser.add_argument("--runtime", action="append", help="OpenCL runtime; may be repeated")
     options = parser.parse_args()

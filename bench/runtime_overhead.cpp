@@ -15,8 +15,8 @@ class Empty : public fabricmark::runtime::Benchmark {
   explicit Empty(const fabricmark::runtime::Context& /*context*/) {}
 
   void prepare(int /*repetition*/) override {}
-  void execute(fabricmark::runtime::Laps& laps) override {
-    laps.time("nothing", [] {});
+  void execute(fabricmark::runtime::TimedRegions& regions) override {
+    regions.time("nothing", [] {});
     last_ = Clock::now();
     if (repetitions_ == 0) first_ = last_;
     ++repetitions_;
@@ -25,8 +25,10 @@ class Empty : public fabricmark::runtime::Benchmark {
     return {{.name = "repetitions", .error = repetitions_ > 1 ? 0.0 : 1.0, .checked = 1}};
   }
   [[nodiscard]] std::vector<fabricmark::runtime::Metric> metrics() const override {
-    return {
-        {.name = "empty lap", .lap = "nothing", .unit = "s", .better = fabricmark::runtime::Better::kLower}};
+    return {{.name = "empty region",
+             .region = "nothing",
+             .unit = "s",
+             .better = fabricmark::runtime::Better::kLower}};
   }
   [[nodiscard]] std::vector<std::string> notes() const override {
     const std::chrono::duration<double> elapsed = last_ - first_;

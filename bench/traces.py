@@ -121,7 +121,7 @@ def predicted(folder: Path, words: Sequence[object]) -> float:
 def measure(
     program: Stencil | Hpcc, runs: int, folder: Path, patience: Patience
 ) -> Mapping[str, list[float]]:
-    """Seconds of all runs by what they are, in turns."""
+    """Seconds of all runs by what they are, interleaved."""
     small, large, third = program.sizes
     found: dict[str, list[float]] = {}
 
@@ -156,7 +156,7 @@ def measure(
 
 
 def cost(runs: int, folder: Path, patience: Patience) -> tuple[float, float]:
-    """Seconds that the stencil says its steps take, without and with the recorder, in turns."""
+    """Seconds that the stencil says its steps take, without and with the recorder, interleaved."""
     times: dict[bool, list[float]] = {False: [], True: []}
     words = [*MPIRUN, *Stencil().command(Stencil.sizes[0], folder)]
     for _ in range(runs):

@@ -22,7 +22,7 @@ CALLED = re.compile(r"benchmark_->(prepare|execute|validate_repetition)\(")
 # What those three calls are, in the words of docs/architecture.md.
 OF_A_REPETITION = {
     "prepare": "new inputs, outputs poisoned",
-    "execute": "timed parts, each between barriers",
+    "execute": "timed regions, each between barriers",
     "validate_repetition": "results checked",
 }
 STYLE = (

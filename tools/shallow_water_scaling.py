@@ -58,13 +58,13 @@ class Design:
         system = systems.load(SYSTEM, board=BOARD)
         bitstream = system.bitstream(NAME, transport)
         self.transport = transport
-        self.way = device.way_of(system.board_with(bitstream, 1), bitstream, system.networks[transport])
+        self.path = device.path_of(system.board_with(bitstream, 1), bitstream, system.networks[transport])
         self.file = folder / f"{SYSTEM}.json"
         self.file.write_text(export.text(SYSTEM, "fitted"))
 
     def closed(self, run: Run) -> float:
         """Seconds of a step."""
-        return device.slowest(run.parts, self.way).cycles / self.way.hz
+        return device.slowest(run.parts, self.path).cycles / self.path.hz
 
     def clock(self, run: Run) -> float:
         """The same of a run on emulated boards that computes nothing."""
@@ -72,7 +72,7 @@ class Design:
         words += ["--system", self.file, "--ranks", run.devices, "--mesh", run.mesh, "--steps", STEPS]
         measurements = doc_pages.result_of(NAME, *words)["measurements"]
         (best,) = (one["best"] for one in measurements if one["name"] == "step_cycles")
-        return best / self.way.hz
+        return best / self.path.hz
 
 
 def printed_runs() -> list[Run]:

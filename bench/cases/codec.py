@@ -100,7 +100,7 @@ def shown(what: str, found: dict[str, dict[str, float]]) -> list[Row]:
 
 
 def with_bars(what: str, field: Field, settings: Settings) -> list[Row]:
-    """Ratios of all lanes, rates of one lane, and the rate beside fpzip's in turns."""
+    """Ratios of all lanes, rates of one lane, and the rate beside fpzip's interleaved."""
     runs = [own(field) for _ in range(settings.pairs)]
     rows = []
     for predictor, bars in RATIO_BARS.items():

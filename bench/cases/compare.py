@@ -26,9 +26,9 @@ BAR = 19
 # (0.5 ms, size 1000000) are no measure of this: runs of PoCL then differ by a factor of two, presumably by
 # whether the second core wakes up in time.
 BANDWIDTH = "--size 4000000 --repetitions 10 --skip-validation"
-# Laps of some 80 us. In shorter ones (12 us) an injected wait of 5 % makes laps a third longer on PoCL (its
-# threads presumably fall asleep meanwhile): that would be found too easily. One replication, for with two a
-# lap ends when the later of two threads has woken up: 5 % of it may stay unclear for 128 pairs.
+# Timed regions of some 80 us. In shorter ones (12 us) an injected wait of 5 % makes them a third longer on
+# PoCL (its threads presumably fall asleep meanwhile): that would be found too easily. One replication, for
+# with two a region ends when the later of two threads has woken up: 5 % of it may stay unclear for 128 pairs.
 LATENCY = "--size 100000 --replications 1 --repetitions 300 --skip-validation"
 BANDWIDTH_LOOKS = ab.looks(16, until_clear=True, most=128)
 LATENCY_LOOKS = ab.looks(16, until_clear=True, most=128)

@@ -9,7 +9,7 @@ from pairs import Contender, interleave, ratio
 
 BAR = 0.7
 ROUNDS = 5
-WAYS = ("one by one", "under way")
+WAYS = ("one by one", "in flight")
 
 
 def rates() -> dict[str, float]:
@@ -18,7 +18,7 @@ def rates() -> dict[str, float]:
 
 
 def own_runs(_runtime: str) -> OwnRuns:
-    """Messages of 1 MiB, one by one and several under way."""
+    """Messages of 1 MiB, one by one and several in flight."""
 
     def bulk() -> dict[str, float]:
         found = rates()

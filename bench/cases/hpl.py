@@ -54,8 +54,8 @@ def needed_seconds(result: dict) -> float:
     """What a run cannot do without [s]: its inputs, all that it times, its check."""
     steps = {step["name"]: step["seconds"] for step in result["run"]["steps"]}
     timed = [m["samples"] for m in result["measurements"] if m["samples"]["per_rank"]]
-    laps = sum(sum(spans(samples["per_rank"], samples.get("starts"))) for samples in timed)
-    return steps["inputs"] + laps + steps["check"]
+    regions = sum(sum(spans(samples["per_rank"], samples.get("starts"))) for samples in timed)
+    return steps["inputs"] + regions + steps["check"]
 
 
 def hidden_share(result: dict) -> float:
@@ -100,7 +100,7 @@ def wall_row(runtime: str, shares: list[float]) -> Row:
     """Wall time of the whole program, its launch among it, over what it cannot do without."""
     middle = statistics.median(shares)
     return Row(
-        what=f"HPL double, n = {SIZE}, 2 ranks, on {runtime}: wall time / inputs + timed part + check",
+        what=f"HPL double, n = {SIZE}, 2 ranks, on {runtime}: wall time / inputs + timed region + check",
         value=middle,
         spread=f"{min(shares):.3f} to {max(shares):.3f}, {len(shares)} runs",
         bar=f"<= {WALL_BAR:.2f}",

@@ -1,10 +1,10 @@
 """What transports choose by themselves, between 2 ranks in one process and in two: against naive staging
-(whole messages, each rank with staging memory of its own), and against the best way that could be forced.
+(whole messages, each rank with staging memory of its own), and against the best one that could be forced.
 
-A run of `fm_tune --check` has all ways take turns, through shared staging memory too, and beside them what a
-program would take here, kept or measured at its start. Ways that take half as long again leave after the
-first rounds. Runs are repeated, as one may choose otherwise than another. Ratios are those of a round; their
-interval knows how much runs differ from each other.
+A run of `fm_tune --check` has all protocols take turns, through shared staging memory too, and beside them
+what a program would take here, cached or measured at its start. Protocols that take half as long again leave
+after the first rounds. Runs are repeated, as one may choose otherwise than another. Ratios are those of a
+round; their interval knows how much runs differ from each other.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ CONFIDENCE = 0.95
 NAIVE_BAR = 0.95  # of all of the interval
 BEST_BAR = 0.98  # of the ratio
 
-Size = dict  # of one run; "seconds" by way, "chosen_seconds"
+Size = dict  # of one run; "seconds" by protocol, "chosen_seconds"
 
 
 def checked(transport: str, kind: str, variables: dict[str, str]) -> list[Size]:
@@ -56,22 +56,22 @@ def ratio_row(what: str, chosen: list[list[float]], peer: list[list[float]], bar
 
 
 def beside_best(runs: list[Size]) -> tuple[list[list[float]], list[list[float]], str]:
-    """Seconds of the choice and of the best forced way by run, round for round, and the names of the latter.
+    """Seconds of the choice and of the best protocol by run, round for round, and the names of the latter.
 
     The best of noisy values looks better than it is in the rounds that made it so: that of the even rounds is
-    met in the odd ones, and the other way round.
+    met in the odd ones, and the other protocol round.
     """
     chosen: list[list[float]] = [[] for _ in runs]
     best: list[list[float]] = [[] for _ in runs]
     names = []
     for half in (0, 1):
 
-        def rounds(run: Size, way: str, half: int) -> tuple[list[float], list[float]]:
-            own = run["seconds"][way][half::2]
+        def rounds(run: Size, protocol: str, half: int) -> tuple[list[float], list[float]]:
+            own = run["seconds"][protocol][half::2]
             return own, run["chosen_seconds"][half::2][: len(own)]
 
-        def typical(way: str, half: int = half) -> float:
-            pairs = (zip(*rounds(run, way, half), strict=True) for run in runs)
+        def typical(protocol: str, half: int = half) -> float:
+            pairs = (zip(*rounds(run, protocol, half), strict=True) for run in runs)
             return statistics.median(statistics.median(own / ours for own, ours in run) for run in pairs)
 
         names.append(min(runs[0]["seconds"], key=typical))

@@ -180,9 +180,9 @@
 
 // How an array lies in local memory, behind its dimensions. Both vendors' words stand together, each for
 // itself: FM_PARTITION(d) makes every index of dimension d (from 1) a memory of its own,
-// FM_PARTITION_CYCLIC(n, d) n > 1 memories in turns; FM_BANKS(n, bytes) n memories of that width, in turns
-// along the last dimension and on into those before it. n and bytes are powers of two, and numbers after the
-// preprocessor, or expressions of such. FM_REGISTERS: no memory at all.
+// FM_PARTITION_CYCLIC(n, d) n > 1 memories interleaved; FM_BANKS(n, bytes) n memories of that width,
+// interleaved along the last dimension and on into those before it. n and bytes are powers of two, and
+// numbers after the preprocessor, or expressions of such. FM_REGISTERS: no memory at all.
 #if !defined(FM_REGISTERS)
 #define FM_REGISTERS
 #endif

@@ -131,7 +131,7 @@ FM_INLINE void update_right(__global TILE_VALUE* const block, const uint first,
     for (uint j = 0; j < LU_STEP; ++j) block[(first + j) * BLOCK_SIZE + c] = upper[j];
   }
   barrier(CLK_GLOBAL_MEM_FENCE);
-  // Work-items of a column take its rows in turns.
+  // Work-items of a column take its rows interleaved.
   const uint turns = GROUP_ITEMS > BLOCK_SIZE ? GROUP_ITEMS / BLOCK_SIZE : 1;
   const uint begin = first + LU_STEP;
   const uint end = item < turns * BLOCK_SIZE ? BLOCK_SIZE : 0;

@@ -13,7 +13,7 @@
 // mod CHANNEL_WIDTH, so that the elements of a chunk, which are read or written in the same cycle, are in
 // different lanes along a row and along a column. They are turned in registers: a lane whose number is known
 // at run time only could be any of the memories. A CPU, whose memory has no lanes, need not turn them.
-// LANES_OF: the last dimension are the lanes; LANES_IN: the last dimension goes through them in turns.
+// LANES_OF: the last dimension are the lanes; LANES_IN: the last dimension goes through them interleaved.
 #define LANES_OF(dimension) FM_BANKS(CHANNEL_WIDTH, ELEMENT_BYTES) FM_PARTITION(dimension)
 #if CHANNEL_WIDTH > 1
 #define LANES_IN(dimension) \

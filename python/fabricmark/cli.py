@@ -105,7 +105,7 @@ class OneLineErrors(help.App):
 
 
 def _is_for_a_document(words: Sequence[str]) -> bool:
-    """Whether an option's file is standard output: tables and lines beside the document would spoil it."""
+    """Whether an option's file is standard output: tables and lines beside the document would corrupt it."""
     own = words[: words.index("--")] if "--" in words else words
     apart = [part for word in own for part in (word.split("=", 1) if word.startswith("--") else [word])]
     return any(
@@ -527,7 +527,7 @@ def ab_command(
     seed: Annotated[int, typer.Option(min=0, help="Seed of the resampling.")] = resampling.SEED,
     json_file: Annotated[Path | None, typer.Option("--json", help="Also write the comparison here.")] = None,
 ) -> None:
-    """Run two commands in turns and compare them pair by pair; exit code 1 when a metric got worse."""
+    """Run two commands interleaved and compare them pair by pair; exit code 1 when a metric got worse."""
     settings = arguments.settings(arguments.share(min_effect, "--min-effect"), statistic, ignore, seed)
     planned = ab.plan(
         (command_a, command_b), ab.looks(pairs, until_clear, max_pairs), metric or [], output, runtime

@@ -1,4 +1,4 @@
-// Several streams of frames onto one port, a whole frame at a time, in turns. Where the frames come without gaps, they
+// Several streams of frames onto one port, a whole frame at a time, interleaved. Where the frames come without gaps, they
 // leave without.
 `default_nettype none
 module fm_eth_arbiter #(

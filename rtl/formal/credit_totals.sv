@@ -2,7 +2,7 @@
 // than there are places, and none is missing for ever. `sender` sends data, `receiver` answers by headers; the other
 // direction of data is left out, as an end's totals of the two directions do not meet.
 //
-// What is abstract. The wires: of data, a count of flits under way, any of which may come, get lost or wait in any cycle;
+// What is abstract. The wires: of data, a count of flits in flight, any of which may come, get lost or wait in any cycle;
 // headers come with any SENT that tells of lost flits only, or again; of credits, any FREED that was told before. So both
 // have any latency, lose and repeat frames, and that of credits swaps them too. The buffers: counts. The sender: headers
 // where credit >= LEN, then LEN flits with any pauses. New epochs begin at both ends at once, at any time.
@@ -123,7 +123,7 @@ module credit_totals #(
   end
 
   // The places of the receiver in the order in which flits go through them, from the last that the sender knows to be
-  // free: told and under way, free and not told, filled, lost and not yet known to be, on the wire, credits.
+  // free: told and in flight, free and not told, filled, lost and not yet known to be, on the wire, credits.
   wire [15:0] told_under_way = told_last - freed_by_peer;
   wire [15:0] untold = freed - told_last;
   wire [16:0] to_freed = {1'b0, told_under_way} + {1'b0, untold};

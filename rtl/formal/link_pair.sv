@@ -105,9 +105,9 @@ module link_pair #(
   generate
     for (i = 0; i < DIRECTIONS; i = i + 1) begin : looks
       // From end i to end 1 - i.
-      wire [2:0] under_way = on_wire[i] + {2'd0, tx_valid[i] && !tx_first[i]};
+      wire [2:0] in_flight = on_wire[i] + {2'd0, tx_valid[i] && !tx_first[i]};
       wire [15:0] unheard = freed[1-i] - heard[i];
-      wire [15:0] places = credit[i] + {13'd0, under_way} + fill[1-i] + unheard;
+      wire [15:0] places = credit[i] + {13'd0, in_flight} + fill[1-i] + unheard;
       wire [1:0] marks = m_data[1-i][1:0];
       always_comb begin
         assume (one < other);

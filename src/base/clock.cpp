@@ -12,28 +12,28 @@ namespace {
 
 void require_time(double seconds) {
   if (std::isfinite(seconds) && seconds >= 0) return;
-  throw environment_failure("a model charged " + std::to_string(seconds) + " seconds",
+  throw environment_failure("a model took " + std::to_string(seconds) + " seconds",
                             "correct the cost of that operation");
 }
 
 }  // namespace
 
-void ChargedClock::charge(double seconds) {
+void SimulatedClock::advance(double seconds) {
   require_time(seconds);
   seconds_ += seconds;
 }
 
-void ChargedClock::advance_to(double seconds) {
+void SimulatedClock::advance_to(double seconds) {
   require_time(seconds);
   seconds_ = std::max(seconds_, seconds);
 }
 
-void ChargedClock::give_up(const std::string& why) {
+void SimulatedClock::give_up(const std::string& why) {
   is_known_ = false;
   unknown_.insert(why);
 }
 
-void ChargedClock::restart() {
+void SimulatedClock::restart() {
   ++era_;
   seconds_ = 0;
   is_known_ = true;

@@ -27,21 +27,21 @@ class WallClock final : public Clock {
   std::chrono::steady_clock::time_point start_ = std::chrono::steady_clock::now();
 };
 
-/// What takes time on a charged clock.
-enum class ChargedKind { kLaunch, kKernel, kCopy, kMessage };
+/// What takes time on a simulated clock.
+enum class CostKind { kLaunch, kKernel, kCopy, kMessage };
 
-/// Is told what takes time on a charged clock.
+/// Is told what takes time on a simulated clock.
 class ClockWitness {
  public:
   virtual ~ClockWitness() = default;
   /// `lane`: what does it, such as a kernel; `what`: more of it. Seconds since the clock's last restart.
-  virtual void took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
+  virtual void took(CostKind kind, const std::string& lane, const std::string& what, double from,
                     double to) = 0;
 };
 
-/// A clock that moves only when it is charged: whoever models what an operation would cost charges it for
-/// each one, while that runs. It belongs to one rank, and is charged by one thread at a time.
-class ChargedClock final : public Clock {
+/// A clock that moves only when it is advanced: whoever models what an operation would cost advances it by
+/// each one, while that runs. It belongs to one rank, and is simulated by one thread at a time.
+class SimulatedClock final : public Clock {
  public:
   /// When something ends on this clock. It stays known when the clock restarts: what ended before a restart
   /// has ended at its zero.
@@ -51,8 +51,8 @@ class ChargedClock final : public Clock {
   };
 
   /// Adds the seconds of one operation. Throws Error (environment) unless they are finite and not negative.
-  void charge(double seconds);
-  /// Waits until `seconds`; nothing happens where that is past. Throws as `charge`.
+  void advance(double seconds);
+  /// Waits until `seconds`; nothing happens where that is past. Throws as `advance`.
   void advance_to(double seconds);
   void advance_to(const Moment& moment) { advance_to(seconds_of(moment)); }
   [[nodiscard]] double seconds() const override { return seconds_; }
@@ -61,7 +61,7 @@ class ChargedClock final : public Clock {
   [[nodiscard]] bool is_known() const { return is_known_; }
   /// The reasons so far, before restarts too.
   [[nodiscard]] const std::set<std::string>& unknown() const { return unknown_; }
-  /// Begins again at zero, so that what is timed does not depend, in any bit, on what was charged before.
+  /// Begins again at zero, so that what is timed does not depend, in any bit, on what was simulated before.
   void restart();
   /// Null: nobody asks. It has to outlive its use.
   void set_witness(ClockWitness* witness) { witness_ = witness; }

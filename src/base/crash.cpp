@@ -107,7 +107,7 @@ void speak_of_crash(int number, siginfo_t* info, void* /*context*/) {
 }
 
 void speak_when_crashing(const std::string& program) {
-  program_name = kept_name(program);
+  program_name = lasting_name(program);
   if (kHasSanitizer) return;
   struct sigaction action {};
   action.sa_sigaction = speak_of_crash;
@@ -119,7 +119,7 @@ void note_start(const char* name) { started.store(name, std::memory_order_relaxe
 
 const char* started_kernel() { return started.load(std::memory_order_relaxed); }
 
-const char* kept_name(const std::string& name) {
+const char* lasting_name(const std::string& name) {
   static std::mutex mutex;
   static auto* const names = new std::set<std::string>;
   const std::scoped_lock lock(mutex);
@@ -128,7 +128,7 @@ const char* kept_name(const std::string& name) {
 
 void remove_when_crashing(const std::string& file) {
   struct stat state {};
-  if (lstat(file.c_str(), &state) == 0 && S_ISREG(state.st_mode)) published = kept_name(file);
+  if (lstat(file.c_str(), &state) == 0 && S_ISREG(state.st_mode)) published = lasting_name(file);
 }
 
 void end_without_result(int exit_code) {

@@ -15,11 +15,11 @@ void speak_when_crashing(const std::string& program);
 void speak_of_crash(int number, siginfo_t* info, void* context);
 
 /// Which kernel was started last in this process: what a crash or a wait without end is likely to be about.
-/// `name` lives until the process ends (`kept_name`).
+/// `name` lives until the process ends (`lasting_name`).
 void note_start(const char* name);
 [[nodiscard]] const char* started_kernel();
 /// A copy that is never released; the same one for equal names.
-const char* kept_name(const std::string& name);
+const char* lasting_name(const std::string& name);
 
 /// Removes `file`, where it is a regular one, if this process crashes from here on: the result of a run that
 /// did not end well is none.

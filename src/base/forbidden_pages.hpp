@@ -15,7 +15,7 @@ class ForbiddenPages {
   ~ForbiddenPages();
   ForbiddenPages(const ForbiddenPages&) = delete;
   ForbiddenPages& operator=(const ForbiddenPages&) = delete;
-  /// What the memory is; lives until the process ends (`kept_name`).
+  /// What the memory is; lives until the process ends (`lasting_name`).
   void name_it(const char* memory);
 
  private:

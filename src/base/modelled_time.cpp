@@ -25,7 +25,7 @@ Time from_seconds(double seconds) {
 
 Time period(double hertz) {
   if (!(hertz > 0) || std::isinf(hertz)) {
-    throw bad_use(fmt::format("{} Hz is no clock", hertz), "use a frequency above 0");
+    throw bad_use(fmt::format("invalid frequency: {} Hz", hertz), "use a frequency above 0");
   }
   return from_seconds(1 / hertz);
 }

@@ -13,7 +13,7 @@ enum class Awaiting {
 /// never called. Times in which the whole process was stopped do not count.
 void limit_waits(double seconds);
 
-/// Lives as long as this thread waits. Costs two additions, so that it may stand in timed parts; of waits
+/// Lives as long as this thread waits. Costs two additions, so that it may stand in timed regions; of waits
 /// inside of each other the outermost counts.
 class Watched {
  public:

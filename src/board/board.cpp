@@ -18,7 +18,7 @@ namespace {
 class NoLinks final : public KernelLinks {
  public:
   explicit NoLinks(const runtime::Context& context) : KernelLinks(cost_of(context)) {}
-  void spoil(const std::optional<network::MessageFault>& /*fault*/) override {}  // its transport makes them
+  void corrupt(const std::optional<network::MessageFault>& /*fault*/) override {}  // its transport makes them
   void finish() override { host().finish(); }
   [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() override {
     throw std::logic_error("collective calls of a board that is alone");
@@ -64,7 +64,7 @@ void Board::begin_part() {
   begin_ = host().now();
   // What was not timed.
   if (const auto& log = links_->fabric().settings().log) log->take(host().device());
-  links_->spoil(network::message_fault(context_.due_fault()));
+  links_->corrupt(network::message_fault(context_.due_fault()));
 }
 
 void Board::end_part(Counted counted) {
@@ -74,12 +74,12 @@ void Board::end_part(Counted counted) {
   const dataflow::Span all{begin_, host().now()};
   const dataflow::Span span = counted == Counted::kKernels ? host().finished().value_or(all) : all;
   tell_timeline(span);
-  context_.charged_clock().charge(network::seconds(span.last_end - span.first_start));
+  context_.simulated_clock().advance(network::seconds(span.last_end - span.first_start));
 }
 
 // While no host has begun the next part, nothing more is told of this one.
 void Board::tell_timeline(const dataflow::Span& part) {
-  const runtime::ChargedClock& clock = context_.charged_clock();
+  const runtime::SimulatedClock& clock = context_.simulated_clock();
   const auto& log = links_->fabric().settings().log;
   if (!log || clock.witness() == nullptr) return;  // a part that does not count
   context_.modelled_timeline()->add(log->take(host().device()), part.first_start, clock.seconds());

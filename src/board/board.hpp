@@ -12,7 +12,7 @@
 
 namespace fabricmark::board {
 
-/// What the modelled time of a timed part is.
+/// What the modelled time of a timed region is.
 enum class Counted {
   kAll,      ///< from the host's first start to the end of all: what a program that starts them waits for
   kKernels,  ///< from the first kernel's start to the last one's end: of what goes on inside kernels that run
@@ -24,7 +24,7 @@ enum class Counted {
 /// links or an engine of messages. What a benchmark's dataflow kernels run on. Over a transport between
 /// memories each board is alone: its kernels run, and their time says nothing.
 ///
-/// Modelled time of a timed part is charged to the clock of the context. Faults of messages
+/// Modelled time of a timed region is added to the simulated clock of the context. Faults of messages
 /// (`--inject-fault`) are made here, on the first link or message of a part.
 class Board {
  public:
@@ -59,8 +59,8 @@ class Board {
     return links_->fabric().template open<T>({host().device(), port}, word_bytes);
   }
 
-  /// What a timed part does: `work` starts kernels or calls the engine. Returns when these have ended, and
-  /// charges their modelled time, as `counted` says. Collective. Throws Error (1) for a deadlock, words or
+  /// What a timed region does: `work` starts kernels or calls the engine. Returns when these have ended, and
+  /// adds their modelled time, as `counted` says. Collective. Throws Error (1) for a deadlock, words or
   /// messages left over, and calls that failed.
   template <typename Work>
   void run(Work&& work, Counted counted = Counted::kAll) {
@@ -68,11 +68,11 @@ class Board {
     work();
     end_part(counted);
   }
-  /// The same as a timed part, `times` in a row.
+  /// The same as a timed region, `times` in a row.
   template <typename Work>
-  void time(runtime::Laps& laps, std::string_view name, Work&& work, std::size_t times = 1,
+  void time(runtime::TimedRegions& regions, std::string_view name, Work&& work, std::size_t times = 1,
             Counted counted = Counted::kAll) {
-    laps.time(
+    regions.time(
         name, [&] { run(work, counted); }, times);
   }
 
@@ -89,7 +89,7 @@ class Board {
   const runtime::Context& context_;
   const runtime::TransportSpec& transport_;
   std::unique_ptr<KernelLinks> links_;
-  dataflow::Time begin_ = 0;  // of the part under way
+  dataflow::Time begin_ = 0;  // of the current region
 };
 
 }  // namespace fabricmark::board

@@ -22,7 +22,7 @@ constexpr const char* kLanes = "exchanges";
 std::size_t words_of(std::size_t bytes) { return (bytes + kWord - 1) / kWord; }
 
 device::Queue queue_of(const runtime::Context& context) {
-  return context.device().exists() ? context.device().uncharged_queue() : device::Queue();
+  return context.device().exists() ? context.device().untimed_queue() : device::Queue();
 }
 
 }  // namespace
@@ -75,14 +75,14 @@ device::Event BoardTransport::run(Call call, const Parts& own, const Parts& resu
   call.own = staged(own, own_);
   call.result = staged(result, result_);
   if (context_.computes()) read(own, call.own);
-  ChargedClock& clock = context_.charged_clock();
+  SimulatedClock& clock = context_.simulated_clock();
   double begin = 0;
   board_.run([&] {
     begin = clock.seconds();  // of all ranks
     caller_->run(call);
   });
   if (ClockWitness* const witness = clock.witness()) {
-    witness->took(ChargedKind::kMessage, kLanes, std::string(collectives::name_of(call.operation)), begin,
+    witness->took(CostKind::kMessage, kLanes, std::string(collectives::name_of(call.operation)), begin,
                   clock.seconds());
   }
   if (context_.computes()) write(result, call.result);
@@ -127,7 +127,7 @@ void BoardTransport::write(const Parts& parts, const View& staged) const {
   if (!device::is_on_host(to.space())) queue_.finish();
 }
 
-std::string BoardTransport::way_of(std::size_t part_bytes) const {
+std::string BoardTransport::path_of(std::size_t part_bytes) const {
   const auto ranks = static_cast<std::size_t>(this->ranks().size());
   const std::size_t words = words_of(part_bytes);
   const View any{nullptr, ranks * words, kType};
@@ -142,7 +142,7 @@ std::unique_ptr<transport::Transport> make_transport(const runtime::Context& con
   if (runtime::transport_spec(context.parameters().text("transport")).is_between_memories())
     return transport::make_transport(context, use);
   auto transport = std::make_unique<BoardTransport>(context);
-  if (use.largest_bytes > 0) context.remark(transport->way_of(use.largest_bytes));
+  if (use.largest_bytes > 0) context.remark(transport->path_of(use.largest_bytes));
   return transport;
 }
 

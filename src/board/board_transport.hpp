@@ -42,7 +42,7 @@ class BoardTransport final : public transport::Transport {
                           const device::Events& after = {}) override;
 
   /// What an exchange of all with all does where each rank gets so many bytes from each, in words.
-  [[nodiscard]] std::string way_of(std::size_t part_bytes) const;
+  [[nodiscard]] std::string path_of(std::size_t part_bytes) const;
 
  private:
   /// A region as parts of the same size, one for each rank that they go to or come from.
@@ -67,7 +67,7 @@ class BoardTransport final : public transport::Transport {
   std::vector<std::byte> own_, result_;  ///< of the board
 };
 
-/// As transport::make_transport; over transports of kernels for collectives of all ranks, which no charge of
+/// As transport::make_transport; over transports of kernels for collectives of all ranks, which no costs of
 /// messages between hosts concerns. Faults of messages are made there by the board.
 std::unique_ptr<transport::Transport> make_transport(const runtime::Context& context,
                                                      const transport::TransportUse& use = {});

@@ -40,7 +40,7 @@ FM_MULTIPLY_ADDS(doubles_512, "avx512f", __m512d, _mm512_set1_pd, _mm512_fmadd_p
 FM_MULTIPLY_ADDS(floats_256, "avx2,fma", __m256, FM_FLOATS_256, _mm256_fmadd_ps)
 FM_MULTIPLY_ADDS(doubles_256, "avx2,fma", __m256d, _mm256_set1_pd, _mm256_fmadd_pd)
 
-struct Way {
+struct Width {
   const char* data_type;
   double lanes;
   double (*work)(double start);
@@ -52,20 +52,20 @@ struct Way {
 std::vector<ArithmeticRate> host_arithmetic() {
   const bool has_512 = __builtin_cpu_supports("avx512f") != 0;
   const bool has_256 = __builtin_cpu_supports("avx2") != 0 && __builtin_cpu_supports("fma") != 0;
-  const Way ways[] = {{"float", 16, floats_512, has_512},
-                      {"float", 8, floats_256, has_256},
-                      {"double", 8, doubles_512, has_512},
-                      {"double", 4, doubles_256, has_256}};
+  const Width widths[] = {{"float", 16, floats_512, has_512},
+                          {"float", 8, floats_256, has_256},
+                          {"double", 8, doubles_512, has_512},
+                          {"double", 4, doubles_256, has_256}};
   const int threads = usable_cores();
   std::vector<double> ends(static_cast<std::size_t>(threads));
   std::vector<ArithmeticRate> found;
-  for (const Way& way : ways) {
-    for (int run = 0; way.is_usable && run < kArithmeticRuns; ++run) {
+  for (const Width& width : widths) {
+    for (int run = 0; width.is_usable && run < kArithmeticRuns; ++run) {
       // Zero stays zero: no overflow, no denormal numbers.
       const double seconds = seconds_together(
-          threads, [&](int thread) { ends[static_cast<std::size_t>(thread)] = way.work(0.0); });
-      const double rate = 2.0 * way.lanes * kChains * kChainRounds * threads / seconds;
-      if (found.empty() || found.back().data_type != way.data_type) found.push_back({way.data_type, 0});
+          threads, [&](int thread) { ends[static_cast<std::size_t>(thread)] = width.work(0.0); });
+      const double rate = 2.0 * width.lanes * kChains * kChainRounds * threads / seconds;
+      if (found.empty() || found.back().data_type != width.data_type) found.push_back({width.data_type, 0});
       found.back().flops_per_second = std::max(found.back().flops_per_second, rate);
     }
   }

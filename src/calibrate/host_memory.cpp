@@ -80,7 +80,7 @@ std::vector<Move> ways(bool reads_two) {
   return found;
 }
 
-/// Bytes a second of the fastest way to move `streams` arrays that have `bytes` together.
+/// Bytes a second of the fastest instructions that move `streams` arrays that have `bytes` together.
 double rate(std::uint64_t bytes, std::size_t streams, int threads, device::HostArray<float>& memory) {
   const auto parts = static_cast<std::size_t>(threads) * streams;
   const std::size_t count = bytes / sizeof(float) / parts / kLine * kLine;

@@ -28,7 +28,7 @@ struct Costs {
   double copy_seconds = 0;           ///< of each copy beside its bytes; `message_seconds` has one
   bool combines_as_it_comes = true;  ///< else once a message has come
   double answer_seconds = 0;         ///< until a sender hears that the last byte has come
-  /// Messages to or from several ranks that share a link pass it in turns of so many bytes.
+  /// Messages to or from several ranks that share a link alternate after so many bytes.
   std::size_t turn_bytes = std::numeric_limits<std::size_t>::max();
   bool leaves_in_turns = true;  ///< also from their sender; else it sends each as a whole
   /// What a message on a link, a copy and a combination take in place of what is said above, where they are

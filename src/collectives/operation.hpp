@@ -88,7 +88,7 @@ struct Call {
   /// Algorithms that pass on what they have while the rest is on its way do so in pieces of so many bytes; 0:
   /// as a whole.
   std::size_t segment_bytes = std::size_t{64} * 1024;
-  /// The most messages that a root has under way at a time.
+  /// The most messages that a root has in flight at a time.
   std::size_t fan = 4;
   /// Of each rank. Who passes on pieces sends no more than fit there, however late they are received.
   ReceiveBuffers buffers{};

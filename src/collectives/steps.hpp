@@ -69,30 +69,30 @@ class Segments {
   std::size_t size_;
 };
 
-/// Waits for what was started, the oldest first, so that no more than so many are under way.
+/// Waits for what was started, the oldest first, so that no more than so many are in progress.
 class Window {
  public:
   Window(Moves& moves, std::size_t most) : moves_(moves), most_(std::max<std::size_t>(most, 1)) {}
   /// @param ended called when it was waited for
   void add(Moves::Ticket ticket, std::function<void()> ended = {}) {
-    if (under_way_.size() == most_) wait_for_oldest();
-    under_way_.emplace_back(ticket, std::move(ended));
+    if (in_flight_.size() == most_) wait_for_oldest();
+    in_flight_.emplace_back(ticket, std::move(ended));
   }
   void finish() {
-    while (!under_way_.empty()) wait_for_oldest();
+    while (!in_flight_.empty()) wait_for_oldest();
   }
 
  private:
   void wait_for_oldest() {
-    moves_.wait(under_way_.front().first);
-    const auto ended = std::move(under_way_.front().second);
-    under_way_.pop_front();
+    moves_.wait(in_flight_.front().first);
+    const auto ended = std::move(in_flight_.front().second);
+    in_flight_.pop_front();
     if (ended) ended();
   }
 
   Moves& moves_;
   std::size_t most_;
-  std::deque<std::pair<Moves::Ticket, std::function<void()>>> under_way_;
+  std::deque<std::pair<Moves::Ticket, std::function<void()>>> in_flight_;
 };
 
 /// Keeps pieces that one rank sends another, one behind the other, from filling its receive buffers: so many
@@ -136,20 +136,20 @@ inline Pacing pacing_of(const Call& call, const Segments& segments) {
 /// The two ends of such a way.
 class PieceSends {
  public:
-  /// @param most that are under way at a time
+  /// @param most that are in progress at a time
   PieceSends(Moves& moves, int to, const Pacing& pacing, std::size_t most)
-      : moves_(moves), to_(to), pacing_(pacing), under_way_(moves, most) {}
+      : moves_(moves), to_(to), pacing_(pacing), in_flight_(moves, most) {}
   void add(const View& piece) {
     if (pacing_.waits_before(sent_++)) moves_.receive(to_, {});
-    under_way_.add(moves_.start_send(to_, piece));
+    in_flight_.add(moves_.start_send(to_, piece));
   }
-  void finish() { under_way_.finish(); }
+  void finish() { in_flight_.finish(); }
 
  private:
   Moves& moves_;
   int to_;
   Pacing pacing_;
-  Window under_way_;
+  Window in_flight_;
   std::size_t sent_ = 0;
 };
 class PieceReceives {
@@ -176,7 +176,7 @@ class PieceReceives {
 /// @param place where piece number k is received; that of number k + `most` of `sends` + 2 may be the same
 void pass_on(Moves& moves, PieceReceives& receives, PieceSends& sends, std::size_t pieces, std::size_t passed,
              const std::function<View(std::size_t)>& place);
-/// Of parts that ranks of a ring pass on: sends under way, and places that they need.
+/// Of parts that ranks of a ring pass on: sends in flight, and places that they need.
 inline constexpr std::size_t kPassing = 2;
 inline constexpr std::size_t kPlaces = kPassing + 2;
 
@@ -203,7 +203,7 @@ struct Branch {
 [[nodiscard]] Branch branch_of(const Moves& moves, int root);
 
 /// Combines `own` of all ranks of a ring: `result`, of the same size, has afterwards the share number (place
-/// + 1) of all; its other shares are spoilt. Both may be the same.
+/// + 1) of all; its other shares are corrupted. Both may be the same.
 void reduce_shares(Moves& moves, const Ring& ring, const View& own, const View& result);
 /// From shares as reduce_shares leaves them makes all shares on all ranks.
 void gather_shares(Moves& moves, const Ring& ring, const View& result);

@@ -74,8 +74,8 @@ class Queue : public Interface {
   virtual void begin_after(const Events& events) = 0;
   /// Moves whole memories to the host or to the device in one command; `done` may be null.
   virtual void migrate(std::span<Memory* const> memories, bool to_host, Event* done) = 0;
-  /// Its commands are not charged: who gives them charges for them.
-  virtual void charge_nothing() {}
+  /// Its commands take no simulated time: who gives them advances the clock.
+  virtual void stop_timing() {}
 };
 
 /// Bytes of a device. Commands are queued; sizes and offsets in bytes; `done` may be null.

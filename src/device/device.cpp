@@ -10,9 +10,9 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/crash_line.hpp"
+#include "device/dry_run.hpp"
 #include "device/folders.hpp"
 #include "device/opencl/devices.hpp"
-#include "device/phantom.hpp"
 #include "device/sycl/devices.hpp"
 #include "device/xrt/devices.hpp"
 
@@ -128,7 +128,10 @@ std::vector<int> mapping_of_environment() {
   return mapping.empty() ? std::vector<int>{} : parse_mapping(mapping);
 }
 
-std::vector<FoundDevice> find_devices(const Selection& selection) {
+std::vector<FoundDevice> find_devices(const Selection& asked) {
+  Selection selection = asked;
+  if (selection.platform && lower(*selection.platform) == kOldDryRunPlatform)
+    selection.platform = kDryRunPlatform;
   const auto lock = setup_lock();
   cap_runtime_threads(1);  // unless processes that share their cores have said so before
   std::vector<FoundDevice> found;
@@ -136,8 +139,8 @@ std::vector<FoundDevice> find_devices(const Selection& selection) {
   int platform_index = 0;
   prepare_pocl_cache();
   std::vector<FoundPlatform> platforms = loaded_platforms();
-  if (selection.platform && lower(*selection.platform) == kPhantomPlatform)
-    platforms.push_back(phantom_platform());
+  if (selection.platform && lower(*selection.platform) == kDryRunPlatform)
+    platforms.push_back(dry_run_platform());
   for (const FoundPlatform& platform : platforms) {
     const bool platform_matches = matches(selection.platform, platform_index, platform.name);
     int device_index = 0;
@@ -199,8 +202,8 @@ Device::Device(const FoundDevice& found, Share share) : info_(found.info) {
   implementation_ = found.open(share, info_);
 }
 
-void Device::charge(std::shared_ptr<const CommandCosts> costs, ChargedClock& clock, Moving moving) {
-  if (exists()) implementation_ = charged(std::move(implementation_), std::move(costs), clock, moving);
+void Device::simulate(std::shared_ptr<const CommandCosts> costs, SimulatedClock& clock, Moving moving) {
+  if (exists()) implementation_ = simulated(std::move(implementation_), std::move(costs), clock, moving);
 }
 
 Device Device::none() {

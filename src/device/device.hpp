@@ -9,10 +9,10 @@
 #include <vector>
 
 #include "device/backend.hpp"
-#include "device/charged.hpp"
 #include "device/device_class.hpp"
 #include "device/guards.hpp"
 #include "device/queue.hpp"
+#include "device/simulated.hpp"
 
 namespace fabricmark::device {
 
@@ -42,7 +42,7 @@ struct DeviceInfo {
   bool has_peer_memory = false;  ///< that other GPUs of the host reach (MemoryKind::kPeer)
   bool shares_host_memory = false;
   bool has_memory_objects = true;  ///< handles of its memory that other libraries may take, as OpenCL's
-  bool is_phantom = false;         ///< allocates and computes nothing (phantom.hpp)
+  bool is_dry_run = false;         ///< allocates and computes nothing (dry_run.hpp)
   /// A board in all that a program sees of it, which its maker's runtime emulates on the host (XRT under
   /// XCL_EMULATION_MODE).
   bool is_emulated_board = false;
@@ -50,10 +50,10 @@ struct DeviceInfo {
   [[nodiscard]] bool is_in_host_memory() const {
     return device_class == DeviceClass::kCpu || device_class == DeviceClass::kEmulator;
   }
-  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator, the phantom device, boards
+  /// True where the wall clock says nothing about hardware (Intel's FPGA emulator, the dry-run device, boards
   /// that XRT emulates).
   [[nodiscard]] bool emulated() const {
-    return device_class == DeviceClass::kEmulator || is_phantom || is_emulated_board;
+    return device_class == DeviceClass::kEmulator || is_dry_run || is_emulated_board;
   }
   /// How many kernels that wait for each other it runs at the same time for certain: on an FPGA each has its
   /// own circuits, on its emulator a thread; others may run one after the other.
@@ -142,14 +142,14 @@ class Device {
     const std::shared_ptr<backend::Queue> queue = implementation_->unordered_queue(profiling);
     return queue ? std::optional(Queue(queue)) : std::nullopt;
   }
-  /// One whose commands are charged by who gives them, where a clock is charged.
-  [[nodiscard]] Queue uncharged_queue() const {
+  /// One whose commands are simulated by who gives them, where a clock is simulated.
+  [[nodiscard]] Queue untimed_queue() const {
     const std::shared_ptr<backend::Queue> queue = implementation_->queue(/*profiling=*/false);
-    queue->charge_nothing();
+    queue->stop_timing();
     return Queue(queue);
   }
-  /// From here on its commands are charged (charged.hpp).
-  void charge(std::shared_ptr<const CommandCosts> costs, ChargedClock& clock, Moving moving);
+  /// From here on its commands are simulated (simulated.hpp).
+  void simulate(std::shared_ptr<const CommandCosts> costs, SimulatedClock& clock, Moving moving);
   [[nodiscard]] const backend::Device& implementation() const { return *implementation_; }
   /// Of its buffers; none are made before Guards::begin.
   [[nodiscard]] Guards& guards() const { return *guards_; }

@@ -29,7 +29,7 @@ class Event {
     virtual void wait() = 0;
     virtual bool cancel() { return false; }
     [[nodiscard]] virtual CommandTimes times() = 0;
-    /// When it ends on the charged clock of its rank, where that is known; zero where nothing is charged.
+    /// When it ends on the simulated clock of its rank, where that is known; zero where nothing is simulated.
     [[nodiscard]] virtual double modelled_end() const { return 0; }
   };
 

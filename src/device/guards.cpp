@@ -112,7 +112,7 @@ class GuardZone {
     }
     name_ += " of the kernel " + kernel;
     for (std::optional<ForbiddenPages>* const pages : {&before_, &behind_}) {
-      if (*pages) (*pages)->name_it(kept_name(name_));
+      if (*pages) (*pages)->name_it(lasting_name(name_));
     }
   }
   [[nodiscard]] std::size_t checked_bytes() const { return 2 * zone_; }
@@ -174,7 +174,7 @@ Guards::Guarded Guards::allocate(const Device& device, std::size_t bytes, Memory
                                  const Placement& placement) {
   const backend::Device& implementation = device.implementation();
   const DeviceInfo& info = device.info();
-  if (!are_on_ || info.is_phantom) return {implementation.allocate(bytes, kind, placement), nullptr};
+  if (!are_on_ || info.is_dry_run) return {implementation.allocate(bytes, kind, placement), nullptr};
   const std::size_t zone = zone_bytes(bytes);
   // A board's banks are filled to their last byte, and what its runtime makes of parts is not known.
   if (info.device_class == DeviceClass::kFpga) {
@@ -202,7 +202,7 @@ Guards::Guarded Guards::allocate(const Device& device, std::size_t bytes, Memory
     ++without_;
     return {implementation.allocate(bytes, kind, placement), nullptr};
   }
-  if (!findings_) findings_ = std::make_shared<Findings>(device.uncharged_queue());
+  if (!findings_) findings_ = std::make_shared<Findings>(device.untimed_queue());
   auto made = std::make_shared<GuardZone>(findings_, std::move(whole), zone, bytes, far);
   std::erase_if(zones_, [](const auto& one) { return one.expired(); });
   zones_.push_back(made);

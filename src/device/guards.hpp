@@ -45,7 +45,7 @@ class Guards {
   /// it.
   void end();
   /// Looks at all zones, those of buffers that were released since then among them, and mends what is
-  /// broken. No command may be under way.
+  /// broken. No command may be in progress.
   std::vector<BrokenGuard> broken();
   /// Bytes that are looked at, and buffers that have no zones.
   [[nodiscard]] std::size_t checked_bytes() const;

@@ -100,7 +100,7 @@ HostMemory::HostMemory(const Device& device, std::size_t bytes) {
     } catch (const Error&) {  // NOLINT(bugprone-empty-catch): slower copies are better than none
     }
   }
-  if (device.info().is_phantom) {
+  if (device.info().is_dry_run) {
     reserved_ = reserve_pages(bytes);
     return;
   }
@@ -110,7 +110,7 @@ HostMemory::HostMemory(const Device& device, std::size_t bytes) {
 namespace {
 
 MemorySpace space_of(const DeviceInfo& info, MemoryKind kind) {
-  if (info.is_phantom) return MemorySpace::kPhantom;
+  if (info.is_dry_run) return MemorySpace::kDryRun;
   return kind == MemoryKind::kSvm ? MemorySpace::kShared : MemorySpace::kDeviceBank;
 }
 
@@ -127,7 +127,7 @@ Buffer::Buffer(const Device& device, std::size_t bytes, MemoryKind kind, const P
     throw bad_use(device.info().name + " offers no memory that other GPUs reach",
                   "use --memory buffer and --transport host");
   }
-  if (device.info().is_in_host_memory() && !device.info().is_phantom) require_room(bytes);
+  if (device.info().is_in_host_memory() && !device.info().is_dry_run) require_room(bytes);
   Guards::Guarded guarded = device.guards().allocate(device, bytes, kind, placement);
   memory_ = std::move(guarded.memory);
   zone_ = std::move(guarded.zone);

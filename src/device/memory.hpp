@@ -77,7 +77,7 @@ class HostMemory {
   HostMemory() = default;
   /// Pages as the system has them. Throws std::bad_alloc.
   explicit HostMemory(std::size_t bytes) : pages_(allocate_pages(bytes)) {}
-  /// Pinned where the device wants that and the runtime has as much, else pages; of a phantom device no more
+  /// Pinned where the device wants that and the runtime has as much, else pages; of a dry-run device no more
   /// than addresses. Throws std::bad_alloc.
   HostMemory(const Device& device, std::size_t bytes);
 

@@ -14,7 +14,7 @@ enum class MemorySpace {
   kShared,        ///< of host and device alike (SVM)
   kDeviceBank,    ///< of a device
   kOnChip,        ///< of a kernel
-  kPhantom,       ///< has no bytes
+  kDryRun,        ///< has no bytes
 };
 
 constexpr std::string_view name(MemorySpace space) {
@@ -24,7 +24,7 @@ constexpr std::string_view name(MemorySpace space) {
                               "memory that host and device share",
                               "device memory",
                               "on-chip memory",
-                              "phantom memory"};
+                              "memory of a dry run"};
   return kNames.at(static_cast<std::size_t>(space));
 }
 
@@ -36,7 +36,7 @@ constexpr bool is_on_host(MemorySpace space) {
 
 /// Whether a device's copies reach it, and kernels of any host code work on it.
 constexpr bool is_on_device(MemorySpace space) {
-  return space == MemorySpace::kDeviceBank || space == MemorySpace::kShared || space == MemorySpace::kPhantom;
+  return space == MemorySpace::kDeviceBank || space == MemorySpace::kShared || space == MemorySpace::kDryRun;
 }
 
 }  // namespace fabricmark::device

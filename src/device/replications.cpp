@@ -79,7 +79,7 @@ void Timeline::collect_host_spans() {
 
 Replications::Replications(const Device& device, const Program& program, const EntryPoint& entry, int count,
                            Timeline& timeline)
-    : entry_(entry), name_(kept_name(entry.name)), timeline_(timeline) {
+    : entry_(entry), name_(lasting_name(entry.name)), timeline_(timeline) {
   const std::vector<std::string> names = replica_names(entry, replicas_of(device.info()), count);
   for (int i = 0; i < count; ++i) {
     kernels_.push_back(entry_point(program, names[static_cast<std::size_t>(i) % names.size()]));

@@ -92,7 +92,7 @@ Endpoint& Endpoint::operator=(Endpoint&&) noexcept = default;
 
 int Endpoint::rank() const { return state_->ranks().rank(); }
 int Endpoint::size() const { return state_->ranks().size(); }
-const std::string& Endpoint::ways() const { return state_->ways(); }
+const std::string& Endpoint::protocols() const { return state_->protocols(); }
 
 Request Endpoint::start_send(const Region& region, int to, int tag, std::span<const cl_event> after) {
   return translated([&] {

@@ -6,7 +6,7 @@
 
 #include "base/error.hpp"
 #include "device/opencl/adopted.hpp"
-#include "transport/kept_ways.hpp"
+#include "transport/cached_protocols.hpp"
 
 namespace fabricmark::messages {
 
@@ -68,12 +68,12 @@ Endpoint::State::State(Ranks ranks, cl_context context, cl_device_id device, con
       device_(device::opencl::adopted(context, device)),
       transport_(with_timeout(*ranks_.communicator_, options.timeout_seconds), device_,
                  use_of(device_.info(), options)),
-      queue_(device_.uncharged_queue()),
-      ways_(options.measured_bytes == 0
-                ? std::string()
-                : transport::settle_ways(transport_, device_.info(), options.measured_bytes,
-                                         transport::Pattern::kExchange)
-                      .said),
+      queue_(device_.untimed_queue()),
+      protocols_(options.measured_bytes == 0
+                     ? std::string()
+                     : transport::settle_protocols(transport_, device_.info(), options.measured_bytes,
+                                                   transport::Pattern::kExchange)
+                           .said),
       caller_(transport_, &device_) {}
 
 transport::Region Endpoint::State::region(const Region& asked,

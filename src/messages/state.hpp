@@ -20,7 +20,7 @@ class Endpoint::State {
 
   [[nodiscard]] runtime::Communicator& ranks() const { return *ranks_.communicator_; }
   [[nodiscard]] transport::Transport& transport() { return transport_; }
-  [[nodiscard]] const std::string& ways() const { return ways_; }
+  [[nodiscard]] const std::string& protocols() const { return protocols_; }
 
   /// The region, in a memory that is added to `memories`. Throws fabricmark::Error (bad use) for one outside
   /// of its buffer, and a buffer of another context.
@@ -46,11 +46,11 @@ class Endpoint::State {
   device::Device device_;
   transport::HostTransport transport_;
   device::Queue queue_;
-  std::string ways_;
+  std::string protocols_;
   collectives::TransportCaller caller_;
 };
 
-/// What is under way, and the memory that it needs.
+/// What is in progress, and the memory that it needs.
 struct Request::State {
   explicit State(std::shared_ptr<Endpoint::State> endpoint) : owner(std::move(endpoint)) {}
   ~State();

@@ -23,7 +23,7 @@ struct FlowSettings {
   std::size_t credits = 0;   ///< kCredit: places and credits; 0: as many as keep the link busy
   std::size_t high = 0;      ///< kXonXoff [words]
   std::size_t low = 0;       ///< kXonXoff [words]
-  std::size_t headroom = 0;  ///< kXonXoff: places above `high`, for words that are under way
+  std::size_t headroom = 0;  ///< kXonXoff: places above `high`, for words that are in flight
   /// kCreditLink, in flits and cycles; 0: as the link has it otherwise.
   struct OfCreditLink {
     std::size_t packet = 0;    ///< D, data flits of a packet

@@ -17,7 +17,7 @@ std::optional<MessageFault> message_fault(const runtime::Fault& fault) {
   return static_cast<MessageFault>(found - kOfMessages.begin());
 }
 
-void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault) {
+void corrupt(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault) {
   if (bytes.empty()) return;
   const std::size_t half = bytes.size() / 2;
   switch (fault) {
@@ -50,7 +50,7 @@ std::optional<MessageFault> DueFault::strike(std::span<std::byte> bytes) {
   const bool is_senders = *fault == MessageFault::kLost || *fault == MessageFault::kDead ||
                           (*fault == MessageFault::kSwapped && swapping_ == Swapping::kOrder);
   if (is_senders) return fault;
-  spoil(bytes, before, *fault);
+  corrupt(bytes, before, *fault);
   if (std::ranges::equal(bytes, before_)) fault_ = fault;  // it has changed nothing: the next one
   return fault;
 }

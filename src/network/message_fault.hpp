@@ -28,7 +28,7 @@ inline std::optional<MessageFault> message_fault(const std::optional<runtime::Fa
 
 /// Changes what is sent, in place; `before`: what was sent before it. Nothing for faults that change no
 /// bytes.
-void spoil(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault);
+void corrupt(std::span<std::byte> bytes, std::span<const std::byte> before, MessageFault fault);
 
 /// A fault that waits for what one sender sends: it strikes the next of it, or, where it changes bytes, the
 /// first in which that shows.

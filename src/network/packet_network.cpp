@@ -39,7 +39,7 @@ void give_back(std::vector<T>& list, std::uint32_t& free, std::uint32_t place) {
   free = place;
 }
 
-int longest_way(const Topology& topology) {
+int longest_route(const Topology& topology) {
   int longest = 0;
   for (int from = 0; from < topology.devices(); ++from) {
     for (int to = 0; to < topology.devices(); ++to) longest = std::max(longest, topology.distance(from, to));
@@ -71,7 +71,7 @@ PacketNetwork::PacketNetwork(const Topology& topology, const PacketCosts& costs,
                   "give the packets a size, and each buffer room for one");
   }
   // A chosen first port may lead away by one cable, from where the way is at most one longer.
-  if (costs.buffering == Buffering::kCredits) lines_ = static_cast<std::size_t>(longest_way(topology)) + 2;
+  if (costs.buffering == Buffering::kCredits) lines_ = static_cast<std::size_t>(longest_route(topology)) + 2;
   queues_.resize(ports_.size() * lines_);
   if (costs.buffering == Buffering::kCredits) room_.assign(queues_.size(), costs.buffer_bytes);
   for (int node = 0; node < topology.nodes(); ++node) {

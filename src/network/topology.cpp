@@ -54,7 +54,7 @@ Topology::Topology(Reach reach, std::string name, int devices, int switches, std
   const std::size_t pairs = static_cast<std::size_t>(nodes()) * devices_;
   distance_.assign(pairs, kFar);
   next_.assign(pairs, -1);
-  for (int device = 0; device < devices_; ++device) find_ways(device);
+  for (int device = 0; device < devices_; ++device) find_routes(device);
 }
 
 void Topology::plug_in() {
@@ -101,7 +101,7 @@ void Topology::find_levels() {
 }
 
 // Breadth first from the destination: all cables carry both ways.
-void Topology::find_ways(int destination) {
+void Topology::find_routes(int destination) {
   const auto entry = [&](int node) { return static_cast<std::size_t>(node) * devices_ + destination; };
   std::vector<int> reached{destination};
   distance_[entry(destination)] = 0;

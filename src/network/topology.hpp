@@ -109,7 +109,7 @@ class Topology {
            std::vector<std::string> node_names);
   void plug_in();
   void find_levels();
-  void find_ways(int destination);
+  void find_routes(int destination);
   void append_ports_towards(int node, int destination, std::vector<int>& found) const;
   /// `found`: memory that is used again.
   int chosen_port(int node, int destination, std::vector<int>& found) const;

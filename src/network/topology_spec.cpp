@@ -91,15 +91,15 @@ Spec taken_apart(const std::string& text) {
 /// Sizes that a text leaves to the number of devices.
 std::vector<int> sizes_for(const std::string& kind, int devices, const std::string& text) {
   if (kind == "pair") return {};
-  if (devices < 1) throw bad_use(fmt::format("'{}' says no sizes", text), kForms);
+  if (devices < 1) throw bad_use(fmt::format("sizes are missing in '{}'", text), kForms);
   if (kind == "torus") {
     int rows = std::max(1, static_cast<int>(std::sqrt(static_cast<double>(devices))));
     while (devices % rows != 0) --rows;
     return {rows, devices / rows};
   }
-  if (kind == "leaf-spine") throw bad_use(fmt::format("'{}' says no leaves and spines", text), kForms);
+  if (kind == "leaf-spine") throw bad_use(fmt::format("leaves and spines are missing in '{}'", text), kForms);
   if (kind == "fat-tree" || kind == "dragonfly")
-    throw bad_use(fmt::format("'{}' says no switches", text), kForms);
+    throw bad_use(fmt::format("switches are missing in '{}'", text), kForms);
   return {devices};
 }
 

@@ -70,7 +70,7 @@ struct Communicator {
   std::vector<std::int32_t> ranks{};
 };
 
-/// A request under way, or a persistent one. Slots are the lowest that are free, so that each turn of a
+/// A request in progress, or a persistent one. Slots are the lowest that are free, so that each turn of a
 /// loop has the same ones.
 struct Request {
   std::uintptr_t handle = 0;  ///< 0: free

@@ -4,7 +4,7 @@
 
 namespace fabricmark::runtime {
 
-std::vector<DerivedMetric> Benchmark::derive(const std::map<std::string, LapSeconds>& /*laps*/) const {
+std::vector<DerivedMetric> Benchmark::derive(const std::map<std::string, RegionSeconds>& /*regions*/) const {
   return {};
 }
 

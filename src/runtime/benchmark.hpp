@@ -10,7 +10,7 @@
 
 #include "base/interface.hpp"
 #include "runtime/context.hpp"
-#include "runtime/laps.hpp"
+#include "runtime/timed_regions.hpp"
 
 namespace fabricmark::runtime {
 
@@ -51,23 +51,23 @@ struct Axis {
   std::variant<std::string, std::int64_t> value;
 };
 
-/// How the samples of one timed part become a metric. With work, its value is work / seconds * scale (a
+/// How the samples of one timed region become a metric. With work, its value is work / seconds * scale (a
 /// rate); without, seconds * scale (a time). The seconds are those of all ranks (`spans`).
 struct Metric {
   std::string name;          ///< such as "bandwidth"
   std::vector<Axis> axes{};  ///< such as {"operation", "triad"} or {"message_bytes", 1024}
-  std::string lap;           ///< name of the timed part
+  std::string region;        ///< name of the timed region
   std::string unit;
   double scale = 1;
   Better better = Better::kHigher;
   double work = 0;  ///< of this rank; summed over the ranks
   std::string work_unit{};
   /// Of which time of its part: that of the wall clock (measured, or emulated on an emulator) where it says
-  /// nothing; kModelled: what was charged there.
+  /// nothing; kModelled: what was simulated there.
   std::optional<TimeKind> kind{};
 };
 
-/// A rate in GB/s (1e9 bytes per second) of the timed part `operation`, which moves `bytes` on this rank.
+/// A rate in GB/s (1e9 bytes per second) of the timed region `operation`, which moves `bytes` on this rank.
 inline Metric bandwidth(const std::string& operation, double bytes) {
   return {"bandwidth", {{"operation", operation}}, operation, "GB/s", 1e-9, Better::kHigher, bytes, "B"};
 }
@@ -82,23 +82,29 @@ inline Metric cell_steps(const std::string& operation, double cells) {
   return {"cell_steps", {{"operation", operation}}, operation, "Mcell/s", 1e-6, Better::kHigher, cells,
           "cell steps"};
 }
-/// The time of a timed part; `per_second`: how many of the unit a second has.
-inline Metric duration(std::string name, std::vector<Axis> axes, std::string lap, std::string unit,
+/// The time of a timed region; `per_second`: how many of the unit a second has.
+inline Metric duration(std::string name, std::vector<Axis> axes, std::string region, std::string unit,
                        double per_second) {
-  return {
-      std::move(name), std::move(axes), std::move(lap), std::move(unit), per_second, Better::kLower, 0, {}};
+  return {std::move(name),
+          std::move(axes),
+          std::move(region),
+          std::move(unit),
+          per_second,
+          Better::kLower,
+          0,
+          {}};
 }
 
-/// Seconds of a timed part over all repetitions, in each from the first rank's start to the last one's end.
-struct LapSeconds {
+/// Seconds of a timed region over all repetitions, in each from the first rank's start to the last one's end.
+struct RegionSeconds {
   double best = 0;
   double median = 0;
-  /// The same of what was charged there; zero where nothing was.
+  /// The same of what was simulated there; zero where nothing was.
   double modelled_best = 0;
   double modelled_median = 0;
 };
 
-/// A metric that is computed from several timed parts and has no samples of its own.
+/// A metric that is computed from several timed regions and has no samples of its own.
 struct DerivedMetric {
   std::string name;
   std::vector<Axis> axes{};
@@ -120,8 +126,8 @@ class Benchmark : public Interface {
   /// Before each repetition (negative in the warm-up), not timed: makes inputs that no other repetition has,
   /// and poisons outputs and scratch memory, so that a kernel that keeps an earlier result is found.
   virtual void prepare(int repetition) = 0;
-  /// One repetition: its timed parts go through `laps`.
-  virtual void execute(Laps& laps) = 0;
+  /// One repetition: its timed regions go through `regions`.
+  virtual void execute(TimedRegions& regions) = 0;
   /// Makes the results of the last repetition wrong on purpose. Throws Error (bad use) for an unknown target.
   virtual void inject(const Fault& fault);
   /// Checks the results of the repetition before, after each counted one; at least one verdict. Cheaper than
@@ -130,9 +136,9 @@ class Benchmark : public Interface {
   /// Checks the results of the last repetition in full; at least one verdict.
   virtual std::vector<Verdict> validate() = 0;
   [[nodiscard]] virtual std::vector<Metric> metrics() const = 0;
-  /// Metrics of several timed parts; `laps` holds those of all ranks by name. Called on every rank.
+  /// Metrics of several timed regions; `regions` holds those of all ranks by name. Called on every rank.
   [[nodiscard]] virtual std::vector<DerivedMetric> derive(
-      const std::map<std::string, LapSeconds>& laps) const;
+      const std::map<std::string, RegionSeconds>& regions) const;
   /// Remarks that a reader of the results needs.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

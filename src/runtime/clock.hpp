@@ -21,11 +21,11 @@ inline const char* name_of(TimeKind kind) {
   return kNames.at(static_cast<std::size_t>(kind));
 }
 
-using fabricmark::ChargedClock;
 using fabricmark::Clock;
+using fabricmark::SimulatedClock;
 using fabricmark::WallClock;
 
-/// What one timed part took. `modelled_seconds`: what was charged in it; empty where nothing was.
+/// What one timed region took. `modelled_seconds`: what was simulated in it; empty where nothing was.
 struct Elapsed {
   double wall_seconds = 0;
   std::optional<double> modelled_seconds{};

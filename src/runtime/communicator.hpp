@@ -79,7 +79,7 @@ struct Awaited {
   auto operator<=>(const Awaited&) const = default;
 };
 
-/// A message under way. The memory behind it must stay until Communicator::test says that it is done.
+/// A message in flight. The memory behind it must stay until Communicator::test says that it is done.
 struct Request {
   std::uintptr_t handle = 0;            ///< 0: done
   std::optional<std::size_t> wanted{};  ///< bytes of a receive, where the handle does not know them

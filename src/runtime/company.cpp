@@ -29,24 +29,24 @@ std::vector<Mask> gather_masks(Communicator& ranks) {
   return masks;
 }
 
-/// The timed parts of metrics of the wall clock.
-std::set<std::string> measured_laps(const Result& result) {
-  std::set<std::string> laps;
+/// The timed regions of metrics of the wall clock.
+std::set<std::string> measured_regions(const Result& result) {
+  std::set<std::string> regions;
   for (const Metric& metric : result.metrics) {
-    if (kind_of(result, metric.kind) != TimeKind::kModelled) laps.insert(metric.lap);
+    if (kind_of(result, metric.kind) != TimeKind::kModelled) regions.insert(metric.region);
   }
-  return laps;
+  return regions;
 }
 
 /// Where windows overlap too little; empty where all do well enough.
 std::string overlap_note(const Result& result) {
-  const std::set<std::string> laps = measured_laps(result);
+  const std::set<std::string> regions = measured_regions(result);
   std::vector<std::string> apart;
   double least = 1;
-  for (std::size_t lap = 0; lap < result.starts.size(); ++lap) {
-    const double share = overlap(result.seconds[lap], result.starts[lap]);
-    if (!laps.contains(result.lap_names[lap]) || share >= kLeastOverlap) continue;
-    apart.push_back(result.lap_names[lap]);
+  for (std::size_t region = 0; region < result.starts.size(); ++region) {
+    const double share = overlap(result.seconds[region], result.starts[region]);
+    if (!regions.contains(result.region_names[region]) || share >= kLeastOverlap) continue;
+    apart.push_back(result.region_names[region]);
     least = std::min(least, share);
   }
   if (apart.empty()) return {};
@@ -89,7 +89,7 @@ std::vector<std::string> crowded(const std::vector<Mask>& masks) {
 std::vector<std::string> company_notes(Communicator& ranks, const Result& result) {
   if (ranks.size() == 1) return {};
   const std::vector<Mask> masks = gather_masks(ranks);
-  if (measured_laps(result).empty()) return {};
+  if (measured_regions(result).empty()) return {};
   std::vector<std::string> notes = crowded(masks);
   if (const std::string note = overlap_note(result); !note.empty()) notes.push_back(note);
   return notes;

@@ -87,7 +87,7 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
   bank_use_->take(where.bank, bytes);
   std::unique_ptr<device::backend::Kernel> kernel;
   const device::DeviceInfo& info = device_.info();
-  if (info.device_class == device::DeviceClass::kFpga && program_ && !info.is_phantom) {
+  if (info.device_class == device::DeviceClass::kFpga && program_ && !info.is_dry_run) {
     const device::EntryPoint entry =
         entry_point(variant_, variant_.entry_points.at(place.entry), parameters_);
     const int replica = is_shared(variant_, place) ? 0 : place.replica;

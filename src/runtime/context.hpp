@@ -52,7 +52,7 @@ class Context {
   [[nodiscard]] const std::string& phase(const std::string& name) const { return variant_.phases.at(name); }
   /// The fault that the user plants: of results and messages, to be made by the benchmark or its transport.
   [[nodiscard]] const std::optional<Fault>& fault() const { return conditions_.fault; }
-  /// The same where it is due: on this rank, in the repetition under way.
+  /// The same where it is due: on this rank, in the repetition in progress.
   [[nodiscard]] std::optional<Fault> due_fault() const;
   /// Of the counted repetitions, negative in the warm-up; null: none is counted.
   [[nodiscard]] const int* repetition() const { return conditions_.repetition; }
@@ -68,17 +68,18 @@ class Context {
   [[nodiscard]] ModelledTimeline* modelled_timeline() const { return conditions_.modelled_timeline; }
   /// Where the times of kernels go, for what is not a kernel or what is made from them.
   [[nodiscard]] device::Timeline& timeline() const { return timeline_; }
-  /// Whether anything is computed and moved: false on a phantom device, where inputs are not made and results
+  /// Whether anything is computed and moved: false on a dry-run device, where inputs are not made and results
   /// not looked at, so that sizes fit that no memory has room for.
-  [[nodiscard]] bool computes() const { return !device_.info().is_phantom; }
-  /// What operations cost in a described system, from which they are charged to the clock; null: nothing is.
+  [[nodiscard]] bool computes() const { return !device_.info().is_dry_run; }
+  /// What operations cost in a described system, from which they are simulated to the clock; null: nothing
+  /// is.
   [[nodiscard]] const SystemCosts* costs() const { return conditions_.costs.get(); }
   /// What a kernel of the variant takes in that system, by the loops that kernel.toml declares, from the
   /// values of its arguments, all of them whole numbers. Throws Error (bad use) where nothing says.
   [[nodiscard]] double kernel_seconds(const std::string& entry,
                                       const std::vector<std::uint64_t>& arguments) const;
-  /// The clock of this rank for what is modelled: what is charged in a timed part is its modelled time.
-  [[nodiscard]] ChargedClock& charged_clock() const { return *conditions_.clock; }
+  /// The clock of this rank for what is modelled: what is simulated in a timed region is its modelled time.
+  [[nodiscard]] SimulatedClock& simulated_clock() const { return *conditions_.clock; }
 
   /// `count` concurrent copies of the variant's entry point number `entry`.
   [[nodiscard]] device::Replications replications(int count, std::size_t entry = 0) const {

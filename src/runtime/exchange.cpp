@@ -94,17 +94,17 @@ std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
 namespace {
 
 /// When each rank began a part, as the results of one of its `times` are.
-Result::PerRank gather_starts(Communicator& ranks, const Samples& own, std::size_t lap,
+Result::PerRank gather_starts(Communicator& ranks, const Samples& own, std::size_t region,
                               const SharedClock& clock) {
   constexpr double kNanoseconds = 1e9;
   std::vector<double> shared;
-  for (const double start : own.starts[lap]) {
+  for (const double start : own.starts[region]) {
     shared.push_back(clock.seconds_at(own.zero_nanoseconds + std::llround(start * kNanoseconds)));
   }
   Result::PerRank all = after_the_first(ranks.all_gather_numbers(shared));
   if (all.front().empty()) return {};
   for (std::vector<double>& of_rank : all) {
-    for (std::size_t i = 0; i < of_rank.size(); ++i) of_rank[i] /= own.times[lap][i];
+    for (std::size_t i = 0; i < of_rank.size(); ++i) of_rank[i] /= own.times[region][i];
   }
   return all;
 }
@@ -112,19 +112,19 @@ Result::PerRank gather_starts(Communicator& ranks, const Samples& own, std::size
 }  // namespace
 
 void gather_samples(Communicator& ranks, const Samples& own, const SharedClock& clock, Result& result) {
-  result.lap_names = own.names;
+  result.region_names = own.names;
   for (const auto& seconds : own.seconds) result.seconds.push_back(ranks.all_gather_numbers(seconds));
-  for (std::size_t lap = 0; lap < own.starts.size(); ++lap) {
-    result.starts.push_back(gather_starts(ranks, own, lap, clock));
+  for (std::size_t region = 0; region < own.starts.size(); ++region) {
+    result.starts.push_back(gather_starts(ranks, own, region, clock));
   }
   if (ranks.all_reduce_max(own.are_modelled() ? 1 : 0) == 1) {
     for (const auto& seconds : own.modelled_seconds) {
       result.modelled_seconds.push_back(ranks.all_gather_numbers(seconds));
     }
   }
-  for (const std::vector<std::vector<double>>& of_lap : own.inner_seconds) {
-    std::vector<Result::PerRank> all(of_lap.empty() ? 0 : static_cast<std::size_t>(ranks.size()));
-    for (const std::vector<double>& of_repetition : of_lap) {
+  for (const std::vector<std::vector<double>>& of_region : own.inner_seconds) {
+    std::vector<Result::PerRank> all(of_region.empty() ? 0 : static_cast<std::size_t>(ranks.size()));
+    for (const std::vector<double>& of_repetition : of_region) {
       const Result::PerRank of_ranks = ranks.all_gather_numbers(of_repetition);
       for (std::size_t rank = 0; rank < all.size(); ++rank) all[rank].push_back(of_ranks[rank]);
     }

@@ -17,7 +17,7 @@ std::vector<Result::Placement> gather_placement(Communicator& ranks, const Resul
 std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own);
 std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
                                                const std::vector<device::KernelTimes>& own);
-/// Gathers the times of all timed parts into `result`. Every rank has the same parts.
+/// Gathers the times of all timed regions into `result`. Every rank has the same parts.
 void gather_samples(Communicator& ranks, const Samples& own, const SharedClock& clock, Result& result);
 /// Names of domains and notes say which host they are of when there are several.
 power::Reading gather_power(Communicator& ranks, const std::string& host, const power::Reading& own);

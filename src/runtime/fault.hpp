@@ -75,7 +75,8 @@ void corrupt(std::span<T> values, std::span<const T> stale, Fault::Kind kind, do
       return;
     }
     default:  // faults of messages, which are not made on values
-      throw bad_use("this benchmark has no messages to spoil", "use element, scale, zeros, stale or swapped");
+      throw bad_use("this benchmark has no messages to corrupt",
+                    "use element, scale, zeros, stale or swapped");
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <memory>
 
-#include "device/charged.hpp"
+#include "device/simulated.hpp"
 #include "runtime/kernel_spec.hpp"
 #include "runtime/system_costs.hpp"
 

@@ -136,7 +136,7 @@ std::map<std::string, std::map<std::string, Value>> read_defaults(const TomlRead
   return found;
 }
 
-/// Lists of values by parameter and class of devices: of those alone on which a kernel is built in no time.
+/// Lists of values by parameter and class of devices: of those alone on which a kernel is built at once.
 std::map<std::string, std::map<std::string, std::vector<Value>>> read_tuned(const TomlReader& reader,
                                                                             const toml::table& table,
                                                                             const std::string& where) {

@@ -33,10 +33,11 @@ struct ParameterSpec {
   std::string unit;
   std::string meaning;
   // How `fabricmark scale` treats it.
-  bool is_total = false;        ///< of all ranks together, not of each one
-  int dimensions = 1;           ///< the power of it that the work's data grow with
-  std::string compiler_option;  ///< of OpenCL's, with which the kernels are built where a flag is true
-  std::string rounded_to;       ///< the parameter that it should be a whole multiple of; empty: none
+  bool is_total = false;         ///< of all ranks together, not of each one
+  int dimensions = 1;            ///< the power of it that the work's data grow with
+  std::string compiler_option;   ///< of OpenCL's, with which the kernels are built where a flag is true
+  std::string rounded_to;        ///< the parameter that it should be a whole multiple of; empty: none
+  bool is_of_transport = false;  ///< of a transport.toml
 };
 
 /// One argument of an entry point: its name and "buffer", "uchar", "uint", "ulong", "float", "double", or

@@ -10,10 +10,10 @@ namespace fabricmark::runtime {
 
 namespace {
 
-ActivityKind kind_of(ChargedKind kind) {
-  constexpr std::array kOfCharged{ActivityKind::kLaunch, ActivityKind::kCompute, ActivityKind::kCopy,
-                                  ActivityKind::kMessage};
-  return kOfCharged.at(static_cast<std::size_t>(kind));
+ActivityKind kind_of(CostKind kind) {
+  constexpr std::array kOfCost{ActivityKind::kLaunch, ActivityKind::kCompute, ActivityKind::kCopy,
+                               ActivityKind::kMessage};
+  return kOfCost.at(static_cast<std::size_t>(kind));
 }
 
 /// What is left of a piece from `begin` on, which ends after it.
@@ -36,7 +36,7 @@ std::size_t share_of(const Communicator& ranks) {
 
 ModelledTimeline::ModelledTimeline(const Communicator& ranks) : rank_(ranks.rank()), log_(share_of(ranks)) {}
 
-void ModelledTimeline::took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
+void ModelledTimeline::took(CostKind kind, const std::string& lane, const std::string& what, double from,
                             double to) {
   log_.add({rank_, lane, modelled::later(offset_, modelled::from_seconds(from)),
             modelled::later(offset_, modelled::from_seconds(to)), kind_of(kind), what});
@@ -58,7 +58,7 @@ void ModelledTimeline::add(ActivityLog::Part part, modelled::Time begin, double 
 void ModelledTimeline::end_part(const std::string& name, double slowest_seconds) {
   const modelled::Time end = modelled::later(offset_, modelled::from_seconds(slowest_seconds));
   // All ranks begin and end it together.
-  if (rank_ == 0) log_.add({rank_, "timed part", offset_, end, ActivityKind::kCompute, name});
+  if (rank_ == 0) log_.add({rank_, "timed region", offset_, end, ActivityKind::kCompute, name});
   offset_ = end;
 }
 

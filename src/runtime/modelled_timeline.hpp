@@ -10,16 +10,15 @@
 
 namespace fabricmark::runtime {
 
-/// What takes time on the charged clock of a rank in its timed parts, one part after the other: the clock
+/// What takes time on the simulated clock of a rank in its timed regions, one part after the other: the clock
 /// begins each at zero, the timeline where the slowest rank ended the one before.
 class ModelledTimeline final : public ClockWitness {
  public:
   explicit ModelledTimeline(const Communicator& ranks);
 
-  void took(ChargedKind kind, const std::string& lane, const std::string& what, double from,
-            double to) override;
-  /// Of the part under way what another log has of it, whose time `begin` is that of `seconds` on the charged
-  /// clock. What was before is left out.
+  void took(CostKind kind, const std::string& lane, const std::string& what, double from, double to) override;
+  /// Of the part in progress what another log has of it, whose time `begin` is that of `seconds` on the
+  /// simulated clock. What was before is left out.
   void add(ActivityLog::Part part, modelled::Time begin, double seconds);
   void end_part(const std::string& name, double slowest_seconds);
   /// Collective: that of all ranks, on the root; null on others.
@@ -28,7 +27,7 @@ class ModelledTimeline final : public ClockWitness {
  private:
   int rank_;
   ActivityLog log_;
-  modelled::Time offset_ = 0;  // of the part under way
+  modelled::Time offset_ = 0;  // of the part in progress
 };
 
 }  // namespace fabricmark::runtime

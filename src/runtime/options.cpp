@@ -11,8 +11,9 @@
 
 #include "base/error.hpp"
 #include "base/version.hpp"
+#include "device/dry_run.hpp"
 #include "device/memory.hpp"
-#include "device/phantom.hpp"
+#include "runtime/option_help.hpp"
 
 namespace fabricmark::runtime {
 
@@ -34,7 +35,7 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
                  "banks and a bitstream's parameters from a system: `fabricmark systems export`");
   app.add_option("--bitstream-id", options.bitstream_id,
                  "which bitstream of the system, where it has several");
-  app.add_flag("--charge", options.charges,
+  app.add_flag("--simulate", options.simulates,
                "also say what the system would take: starts, kernels, copies and messages as it has them");
   app.add_flag("--timing-only", options.timing_only,
                "say only that, for one repetition: nothing is computed, so that any size fits");
@@ -61,7 +62,8 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--inject-fault", texts.fault,
                  "make a result wrong: KIND[:TARGET][@RANK][#REPETITION], or a rank fail: KIND:STEP@RANK; "
                  "see the documentation");
-  app.add_option("--inject-delay", texts.delay, "lengthen each timed part by seconds or by a share like 10%");
+  app.add_option("--inject-delay", texts.delay,
+                 "lengthen each timed region by seconds or by a share like 10%");
   app.add_option("--timeout", options.timeout_seconds, "seconds to wait for another rank")
       ->check(CLI::Range(0.001, 1e6));
   app.add_option("--kernel-timeout", options.kernel_timeout_seconds,
@@ -156,7 +158,7 @@ void check_finite(const char* option, double seconds, const char* example) {
 }
 
 /// What only goes together, of the options for modelled times.
-void check_charging(const CLI::App& app, Options& options) {
+void check_simulated(const CLI::App& app, Options& options) {
   if (options.timing_only) {
     for (const char* name :
          {"--platform", "--device", "--inject-fault", "--inject-delay", "--kernel-file", "--bitstream",
@@ -165,14 +167,14 @@ void check_charging(const CLI::App& app, Options& options) {
       throw bad_use(std::string("--timing-only and ") + name + " exclude each other",
                     "leave out one of them: nothing runs on a device");
     }
-    options.charges = true;
-    options.selection.platform = device::kPhantomPlatform;
+    options.simulates = true;
+    options.selection.platform = device::kDryRunPlatform;
     options.max_time_seconds.reset();
     if (app.count("--repetitions") == 0) options.repetitions = 1;
     if (app.count("--warmup") == 0) options.warmup = 0;
   }
-  if (options.charges && !options.system) {
-    throw bad_use(fmt::format("{} without --system", options.timing_only ? "--timing-only" : "--charge"),
+  if (options.simulates && !options.system) {
+    throw bad_use(fmt::format("{} without --system", options.timing_only ? "--timing-only" : "--simulate"),
                   "give the system whose times count: `fabricmark systems export`");
   }
 }
@@ -207,9 +209,19 @@ void read_texts(const Texts& texts, const CLI::App& app, Options& options) {
   if (options.fault && !is_failing_rank(*options.fault) && options.skip_validation) {
     throw bad_use("--inject-fault without validation shows nothing", "leave out --skip-validation");
   }
-  check_charging(app, options);
+  check_simulated(app, options);
   if (options.json && *options.json != "-") check_writable(*options.json);
   if (options.save_bitstream) check_writable(options.save_bitstream->string());
+}
+
+/// Options by their old names, which are taken for one more version.
+constexpr std::array kOldNames{std::pair{"--charge", "--simulate"}};
+
+/// The arguments by the names of today. CLI11 takes them from the back.
+std::vector<std::string> reversed_arguments(const std::vector<std::string>& arguments) {
+  std::vector<std::string> found(arguments.rbegin(), arguments.rend());
+  for (const auto& [old, name] : kOldNames) std::ranges::replace(found, old, name);
+  return found;
 }
 
 }  // namespace
@@ -232,19 +244,19 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   app.get_formatter()->column_width(34);
   Options options;
   Texts texts;
-  add_common(app, options, texts);
-  add_power(app, options.power);
   std::map<std::string, std::string> given;
   for (const ParameterSpec& parameter : spec.parameters) {
     const std::string name = option_name(parameter.name);
-    if (app.get_option_no_throw(name) != nullptr)  // of a transport of the user's own
+    if (is_common_option(name))  // of a transport of the user's own
       throw bad_use(fmt::format("the parameter {} is another option of {}", parameter.name, program),
                     "give it another name");
-    app.add_option(name, given[parameter.name], parameter_help(parameter))->group("Parameters of the kernel");
+    app.add_option(name, given[parameter.name], parameter_help(parameter));
   }
+  add_common(app, options, texts);
+  add_power(app, options.power);
+  arrange_help(app, spec);
   try {
-    // CLI11 takes the arguments from the back.
-    app.parse(std::vector<std::string>(arguments.rbegin(), arguments.rend()));
+    app.parse(reversed_arguments(arguments));
   } catch (const CLI::CallForHelp&) {
     return app.help();
   } catch (const CLI::CallForVersion&) {

@@ -12,7 +12,7 @@
 #include "power/source.hpp"
 #include "runtime/fault.hpp"
 #include "runtime/kernel_spec.hpp"
-#include "runtime/laps.hpp"
+#include "runtime/timed_regions.hpp"
 
 namespace fabricmark::runtime {
 
@@ -26,8 +26,8 @@ struct Options {
   std::optional<std::filesystem::path> save_bitstream;
   std::optional<std::filesystem::path> system;
   std::string bitstream_id;  ///< of the system; empty: the only one of the benchmark
-  bool charges = false;      ///< what is timed also from the system, on the modelled clock
-  bool timing_only = false;  ///< nothing but that: on a phantom device
+  bool simulates = false;    ///< what is timed also from the system, on the modelled clock
+  bool timing_only = false;  ///< nothing but that: on a dry-run device
   int ranks = 1;
   int repetitions = 0;  ///< 0: as many as the benchmark asks for
   int warmup = 1;

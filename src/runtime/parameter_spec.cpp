@@ -231,7 +231,9 @@ void read_parameters(const TomlReader& reader, const toml::table& parameters, Ke
                                     option.name, transport->name, spec.benchmark),
                         "give it another name");
         }
-        if (other == nullptr) spec.parameters.push_back(option);
+        if (other != nullptr) continue;
+        spec.parameters.push_back(option);
+        spec.parameters.back().is_of_transport = true;
       }
     }
   }

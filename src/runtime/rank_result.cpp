@@ -34,19 +34,19 @@ void RankRun::collect(const Samples& samples) {
   }
   gather_samples(ranks_, samples, shared_clock_, result_);
   for (Metric& metric : result_.metrics) metric.work = ranks_.all_reduce_sum(metric.work);
-  std::map<std::string, LapSeconds> laps;
-  for (std::size_t i = 0; i < result_.lap_names.size(); ++i) {
+  std::map<std::string, RegionSeconds> regions;
+  for (std::size_t i = 0; i < result_.region_names.size(); ++i) {
     const Statistics seconds = statistics(spans(result_.seconds[i], result_.starts[i]));
-    LapSeconds& lap = laps[result_.lap_names[i]];
-    lap = {.best = seconds.minimum, .median = seconds.median};
+    RegionSeconds& region = regions[result_.region_names[i]];
+    region = {.best = seconds.minimum, .median = seconds.median};
     if (result_.modelled_seconds.empty()) continue;
     const Statistics modelled = statistics(slowest(result_.modelled_seconds[i]));
-    lap.modelled_best = modelled.minimum;
-    lap.modelled_median = modelled.median;
+    region.modelled_best = modelled.minimum;
+    region.modelled_median = modelled.median;
   }
-  const auto derive = [this](const auto& of_laps) { return benchmark_->derive(of_laps); };
-  result_.derived = derive(laps);
-  if (costs_) collect_modelled(laps, derive);
+  const auto derive = [this](const auto& of_regions) { return benchmark_->derive(of_regions); };
+  result_.derived = derive(regions);
+  if (costs_) collect_modelled(regions, derive);
   const device::DeviceInfo& info = device_->info();
   const Result::Placement own = placement_on(info, info.emulated() || is_emulated());
   result_.placement = gather_placement(ranks_, own);
@@ -62,12 +62,12 @@ void RankRun::collect(const Samples& samples) {
   if (modelled_timeline_) result_.activities = modelled_timeline_->gathered(ranks_);
 }
 
-void RankRun::collect_modelled(const std::map<std::string, LapSeconds>& laps, const Derive& derive) {
-  add_modelled(result_, laps, derive, options_.timing_only);
+void RankRun::collect_modelled(const std::map<std::string, RegionSeconds>& regions, const Derive& derive) {
+  add_modelled(result_, regions, derive, options_.timing_only);
   const std::string unknown = fmt::format("{}", fmt::join(clock_->unknown(), "; "));
   if (options_.timing_only && result_.metrics.empty()) {
     throw bad_use(
-        unknown.empty() ? "nothing that is timed is charged" : "nothing says what is timed: " + unknown,
+        unknown.empty() ? "nothing that is timed is simulated" : "nothing says what is timed: " + unknown,
         "choose another --variant or benchmark");
   }
   if (!unknown.empty()) result_.notes.push_back("no modelled time where " + unknown);

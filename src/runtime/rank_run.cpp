@@ -13,11 +13,11 @@
 #include "base/host.hpp"
 #include "device/signature.hpp"
 #include "runtime/agreement.hpp"
-#include "runtime/charged_ranks.hpp"
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/kernel_costs.hpp"
 #include "runtime/outside_transports.hpp"
+#include "runtime/simulated_ranks.hpp"
 #include "runtime/system_file.hpp"
 
 namespace fabricmark::runtime {
@@ -56,13 +56,13 @@ std::string note_on(const std::vector<device::SourceFile>& files) {
 
 /// Kernels of several devices that wait for each other end when words come, which none of them can tell
 /// alone.
-void check_chargeable(const KernelSpec& spec, const VariantSpec& variant, bool is_timing_only) {
+void check_can_simulate(const KernelSpec& spec, const VariantSpec& variant, bool is_timing_only) {
   if (variant.is_dataflow() || variant.transports.empty()) return;
   const auto other = std::ranges::find_if(spec.variants, &VariantSpec::is_dataflow);
   throw bad_use(
       fmt::format("{} with the variant {}, whose kernels wait for each other over {}: the costs of "
                   "each do not say how long",
-                  is_timing_only ? "--timing-only" : "--charge", variant.name, variant.transports.front()),
+                  is_timing_only ? "--timing-only" : "--simulate", variant.name, variant.transports.front()),
       other == spec.variants.end()
           ? "choose another --variant"
           : fmt::format("use --variant {}, the same design on emulated boards", other->name));
@@ -94,7 +94,7 @@ int RankRun::execute() {
   try {
     return execute_steps();
   } catch (...) {
-    // Commands may still be under way on the device: what they read and write has to outlive them.
+    // Commands may still be in progress on the device: what they read and write has to outlive them.
     static_cast<void>(benchmark_.release());  // NOLINT(bugprone-unused-return-value)
     throw;
   }
@@ -121,7 +121,7 @@ int RankRun::execute_steps() {
   collective_step(ranks_, [&] {
     fail_in_step("kernels");
     const RunConditions conditions{.memory = device::memory_kind(memory_name()),
-                                   .fault = spoils_results() ? options_.fault : std::nullopt,
+                                   .fault = corrupts_results() ? options_.fault : std::nullopt,
                                    .timeout_seconds = options_.timeout_seconds,
                                    .repetitions = options_.repetitions,
                                    .repetition = &repetition_,
@@ -142,17 +142,17 @@ int RankRun::execute_steps() {
     if (context_->computes()) benchmark_->generate();
   });
   begin("repetitions", "measuring");
-  Laps laps(timed_ranks(), options_.delay, clock_.get());
-  if (options_.inner_samples) laps.keep_inner_samples();
-  if (modelled_timeline_) laps.keep_timeline(*modelled_timeline_);
-  if (options_.fault) laps.set_disturbance([this] { fail_in_step("timed"); });
+  TimedRegions regions(timed_ranks(), options_.delay, clock_.get());
+  if (options_.inner_samples) regions.keep_inner_samples();
+  if (modelled_timeline_) regions.keep_timeline(*modelled_timeline_);
+  if (options_.fault) regions.set_disturbance([this] { fail_in_step("timed"); });
   shared_clock_.compare();
-  repeat(laps);
+  repeat(regions);
   shared_clock_.compare();
   begin("check", "checking the results");
   validate();
   begin("result", "collecting the results");
-  collect(laps.samples());
+  collect(regions.samples());
   end_step();
   result_.duration_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
   publish();
@@ -191,13 +191,13 @@ void RankRun::open_device() {
     device_.emplace(chosen, share);
     result_.device = chosen.info;
   });
-  if (device_->info().is_phantom) {  // of all ranks, as they are asked for the same platform
+  if (device_->info().is_dry_run) {  // of all ranks, as they are asked for the same platform
     if (options_.fault && !is_failing_rank(*options_.fault)) {
-      throw bad_use("--inject-fault shows nothing on a phantom device, which computes nothing",
+      throw bad_use("--inject-fault shows nothing on a dry-run device, which computes nothing",
                     "choose another device");
     }
     result_.validated = false;
-    remarks_.emplace_back("phantom device: nothing was computed, and no result was checked");
+    remarks_.emplace_back("dry-run device: nothing was computed, and no result was checked");
   }
   // Defaults that depend on the cores have to be the same on all ranks.
   const auto own_cores = static_cast<std::int64_t>(device_->info().compute_units);
@@ -215,7 +215,7 @@ void RankRun::open_power() {
 std::vector<TunedValues> RankRun::agreed_values() {
   const device::DeviceInfo& info = device_->info();
   std::vector<TunedValues> own;
-  if (!options_.system && !options_.charges && device_->exists() && !info.is_phantom) {
+  if (!options_.system && !options_.simulates && device_->exists() && !info.is_dry_run) {
     try {
       own = kept_values(setup_.spec,
                         {.processor = describe_host().cpu, .device = info.name, .driver = info.driver});
@@ -268,7 +268,7 @@ void RankRun::choose_parameters() {
               .devices = ranks_.size()};
   }
   // An emulated fabric has no time but that of a system.
-  if (options_.charges || (place_ && is_emulated())) charge(*place_);
+  if (options_.simulates || (place_ && is_emulated())) simulate(*place_);
   kernel_source_ = spec_.folder / variant_->file;
   if (options_.kernel_file && bitstream_.empty()) kernel_source_ = *options_.kernel_file;
   result_.variant = found.variant;
@@ -294,8 +294,8 @@ bool RankRun::is_emulated() const {
   return variant_->is_emulated_over(parameters_.has("transport") ? parameters_.text("transport") : "");
 }
 
-void RankRun::charge(const SystemPlace& place) {
-  check_chargeable(spec_, *variant_, options_.timing_only);
+void RankRun::simulate(const SystemPlace& place) {
+  check_can_simulate(spec_, *variant_, options_.timing_only);
   check_devices(place.file, place.device, place.devices);
   const auto costs = std::make_shared<SystemCosts>(place);
   if (variant_->is_dataflow() && !costs->find("kernel_hz")) {
@@ -308,10 +308,10 @@ void RankRun::charge(const SystemPlace& place) {
   costs_ = costs;
   kernel_costs_ = command_costs(costs_, spec_, *variant_, parameters_, replicas_);
   if (!variant_->is_dataflow()) {
-    device_->charge(kernel_costs_, *clock_,
-                    options_.timing_only ? device::Moving::kNothing : device::Moving::kData);
+    device_->simulate(kernel_costs_, *clock_,
+                      options_.timing_only ? device::Moving::kNothing : device::Moving::kData);
   }
-  charged_ranks_ = charged_ranks(ranks_, *clock_);
+  simulated_ranks_ = simulated_ranks(ranks_, *clock_);
   if (options_.timeline) modelled_timeline_.emplace(ranks_);
   remarks_.emplace_back("modelled times: starts, kernels, copies and messages as the system has them");
 }
@@ -390,8 +390,8 @@ void RankRun::check_signatures(const device::Program& own) {
   }
 }
 
-void RankRun::repeat(Laps& laps) {
-  laps.set_watch([this](bool counts) {
+void RankRun::repeat(TimedRegions& regions) {
+  regions.set_watch([this](bool counts) {
     if (!sampler_ || repetition_ < 0) return;
     counts ? sampler_->resume() : sampler_->pause();
   });
@@ -401,17 +401,17 @@ void RankRun::repeat(Laps& laps) {
     if (repetition == 0) {
       started = std::chrono::steady_clock::now();
       if (sampler_) sampler_->start();
-      laps.start_counting();
+      regions.start_counting();
     }
     counted = std::max(repetition, 0);
     const bool is_enough =
         (repetition >= options_.repetitions &&
-         (!options_.min_time_seconds || laps.total_seconds() >= *options_.min_time_seconds)) ||
+         (!options_.min_time_seconds || regions.total_seconds() >= *options_.min_time_seconds)) ||
         (repetition >= kFewestRepetitions && is_over(started));
     // The root decides for all.
     if (ranks_.all_reduce_max(ranks_.is_root() && is_enough ? 1 : 0) == 1) break;
     progress_.repetition(counted, options_.repetitions);
-    one_repetition(laps, repetition);
+    one_repetition(regions, repetition);
   }
   if (sampler_) power_ = sampler_->stop();
   result_.repetitions = counted;
@@ -424,7 +424,7 @@ bool RankRun::is_over(std::chrono::steady_clock::time_point started) const {
 }
 
 // Only what the benchmark times counts as work: inputs and checks lie outside the timeline and the energy.
-void RankRun::one_repetition(Laps& laps, int repetition) {
+void RankRun::one_repetition(TimedRegions& regions, int repetition) {
   repetition_ = repetition;
   timeline_.start_repetition(repetition);
   fail_in_step("prepare");
@@ -432,7 +432,7 @@ void RankRun::one_repetition(Laps& laps, int repetition) {
   const bool is_counted = repetition >= 0;
   if (timeline_.enabled()) timeline_.collect(false);
   if (sampler_ && is_counted) sampler_->resume();
-  benchmark_->execute(laps);
+  benchmark_->execute(regions);
   if (sampler_ && is_counted) sampler_->pause();
   if (timeline_.enabled()) timeline_.collect(is_counted);
   if (!is_counted || !result_.validated) return;
@@ -442,14 +442,14 @@ void RankRun::one_repetition(Laps& laps, int repetition) {
   if (timeline_.enabled()) timeline_.collect(false);
 }
 
-bool RankRun::spoils_results() const { return options_.fault && !is_failing_rank(*options_.fault); }
+bool RankRun::corrupts_results() const { return options_.fault && !is_failing_rank(*options_.fault); }
 
 void RankRun::fail_in_step(const std::string& step) const {
   runtime::fail_in_step(options_.fault, step, ranks_.rank());
 }
 
 bool RankRun::injects_here() const {
-  return spoils_results() && (!options_.fault->rank || *options_.fault->rank == ranks_.rank());
+  return corrupts_results() && (!options_.fault->rank || *options_.fault->rank == ranks_.rank());
 }
 
 void RankRun::keep_verdicts(std::vector<Verdict> found, int repetition) {

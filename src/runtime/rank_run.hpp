@@ -57,10 +57,10 @@ class RankRun {
   [[nodiscard]] std::string memory_name() const;
   /// Whether its kernels or their messages run on an emulated fabric.
   [[nodiscard]] bool is_emulated() const;
-  /// From here on what the device does is charged, as a part of a system has it.
-  void charge(const SystemPlace& place);
-  /// Those of which each has a charged clock, where one is charged.
-  [[nodiscard]] Communicator& timed_ranks() { return charged_ranks_ ? *charged_ranks_ : ranks_; }
+  /// From here on what the device does is simulated, as a part of a system has it.
+  void simulate(const SystemPlace& place);
+  /// Those of which each has a simulated clock, where one is simulated.
+  [[nodiscard]] Communicator& timed_ranks() { return simulated_ranks_ ? *simulated_ranks_ : ranks_; }
   [[nodiscard]] Asked resolved() const;
   device::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
@@ -68,11 +68,11 @@ class RankRun {
   /// Where its includes are looked up first: kernels that several benchmarks share include what each has.
   [[nodiscard]] std::filesystem::path folder_of_source(const std::filesystem::path& file) const;
   [[nodiscard]] device::BuiltProgram built_from(const std::filesystem::path& file) const;
-  void repeat(Laps& laps);
+  void repeat(TimedRegions& regions);
   /// Whether --max-time has passed since the first counted repetition began.
   [[nodiscard]] bool is_over(std::chrono::steady_clock::time_point started) const;
-  void one_repetition(Laps& laps, int repetition);
-  [[nodiscard]] bool spoils_results() const;
+  void one_repetition(TimedRegions& regions, int repetition);
+  [[nodiscard]] bool corrupts_results() const;
   [[nodiscard]] bool injects_here() const;
   void fail_in_step(const std::string& step) const;
   void keep_verdicts(std::vector<Verdict> found, int repetition);
@@ -80,7 +80,7 @@ class RankRun {
   void check_guards(int repetition);
   void validate();
   void collect(const Samples& samples);
-  void collect_modelled(const std::map<std::string, LapSeconds>& laps, const Derive& derive);
+  void collect_modelled(const std::map<std::string, RegionSeconds>& regions, const Derive& derive);
   void collect_verdicts();
   void publish();
 
@@ -91,12 +91,12 @@ class RankRun {
   Result result_;
   std::chrono::steady_clock::time_point step_start_;
   std::int64_t fewest_cores_ = 1;  ///< that any rank's device has for it
-  std::shared_ptr<ChargedClock> clock_ = std::make_shared<ChargedClock>();
-  std::shared_ptr<const SystemCosts> costs_;                  ///< null: nothing is charged
+  std::shared_ptr<SimulatedClock> clock_ = std::make_shared<SimulatedClock>();
+  std::shared_ptr<const SystemCosts> costs_;                  ///< null: nothing is simulated
   std::shared_ptr<const device::CommandCosts> kernel_costs_;  ///< in that system
   std::optional<SystemPlace> place_;                          ///< in the system that is named
   device::BoardMemory board_memory_;                          ///< of an FPGA there
-  std::unique_ptr<Communicator> charged_ranks_;
+  std::unique_ptr<Communicator> simulated_ranks_;
   std::optional<device::Device> device_;
   Parameters parameters_;
   KernelSpec spec_;                       ///< for the device and the variant
@@ -113,7 +113,7 @@ class RankRun {
   std::unique_ptr<Benchmark> benchmark_;
   std::optional<power::Sampler> sampler_;      ///< on one rank of a host
   power::Reading power_;                       ///< of this host, when sampler_ has stopped
-  int repetition_ = 0;                         ///< the one under way; negative in the warm-up
+  int repetition_ = 0;                         ///< the one in progress; negative in the warm-up
   std::vector<Result::RankVerdict> verdicts_;  ///< of this rank, the worst of all repetitions
 };
 

@@ -112,9 +112,9 @@ void add_design(Json& json, const Design& design) {
   add("resources", design.resources, !design.resources.empty());
 }
 
-std::size_t lap_of(const Result& result, const Metric& metric) {
-  const auto found = std::ranges::find(result.lap_names, metric.lap);
-  return static_cast<std::size_t>(found - result.lap_names.begin());
+std::size_t region_of(const Result& result, const Metric& metric) {
+  const auto found = std::ranges::find(result.region_names, metric.region);
+  return static_cast<std::size_t>(found - result.region_names.begin());
 }
 
 bool is_modelled(const Result& result, const Metric& metric) {
@@ -122,14 +122,15 @@ bool is_modelled(const Result& result, const Metric& metric) {
 }
 
 const Result::PerRank& samples_of(const Result& result, const Metric& metric) {
-  return (is_modelled(result, metric) ? result.modelled_seconds : result.seconds).at(lap_of(result, metric));
+  return (is_modelled(result, metric) ? result.modelled_seconds : result.seconds)
+      .at(region_of(result, metric));
 }
 
 /// When the ranks began; empty where nobody knows, and of modelled times, which each rank counts from zero.
 const Result::PerRank& starts_of(const Result& result, const Metric& metric) {
   static const Result::PerRank kUnknown;
-  const std::size_t lap = lap_of(result, metric);
-  return is_modelled(result, metric) || lap >= result.starts.size() ? kUnknown : result.starts[lap];
+  const std::size_t region = region_of(result, metric);
+  return is_modelled(result, metric) || region >= result.starts.size() ? kUnknown : result.starts[region];
 }
 
 Json axes_json(const std::vector<Axis>& axes) {
@@ -167,11 +168,11 @@ double percentile(const std::vector<double>& sorted, std::size_t percent) {
 /// Adds every single time of a part to a metric that is such a time, and their percentiles over all ranks and
 /// repetitions, in the metric's unit. Rates repeat what stands there.
 void add_inner(Json& measurement, const Result& result, const Metric& metric) {
-  const std::size_t lap = lap_of(result, metric);
+  const std::size_t region = region_of(result, metric);
   const bool is_wall_time = metric.work <= 0 && kind_of(result, metric.kind) != TimeKind::kModelled;
-  if (!is_wall_time || lap >= result.inner_seconds.size()) return;
+  if (!is_wall_time || region >= result.inner_seconds.size()) return;
   std::vector<double> all;
-  for (const Result::PerRank& of_rank : result.inner_seconds[lap]) {
+  for (const Result::PerRank& of_rank : result.inner_seconds[region]) {
     for (const std::vector<double>& of_repetition : of_rank) {
       all.insert(all.end(), of_repetition.begin(), of_repetition.end());
     }
@@ -182,7 +183,7 @@ void add_inner(Json& measurement, const Result& result, const Metric& metric) {
                                 {"p90", percentile(all, 90) * metric.scale},
                                 {"p99", percentile(all, 99) * metric.scale},
                                 {"largest", all.back() * metric.scale}};
-  measurement["samples"]["inner"] = result.inner_seconds[lap];
+  measurement["samples"]["inner"] = result.inner_seconds[region];
 }
 
 Json measurement_json(const Result& result, const Metric& metric) {
@@ -295,8 +296,9 @@ TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own) {
 void check_kinds(const Result& result) {
   const auto check = [&](const std::string& name, const std::optional<TimeKind>& kind, bool has_modelled) {
     if (kind == TimeKind::kModelled && !has_modelled) {
-      throw environment_failure(fmt::format("'{}' is a modelled metric, but nothing was charged", name),
-                                "charge the context's clock in every repetition of its timed part");
+      throw environment_failure(
+          fmt::format("'{}' is a modelled metric, but nothing was simulated", name),
+          "advance the simulated clock of the context in every repetition of its timed region");
     }
     if (kind == TimeKind::kMeasured && is_emulated(result)) {
       throw environment_failure(fmt::format("'{}' is said to be measured on an emulator", name),
@@ -304,10 +306,10 @@ void check_kinds(const Result& result) {
     }
   };
   for (const Metric& metric : result.metrics) {
-    const std::size_t lap = lap_of(result, metric);
-    bool has_modelled = lap < result.modelled_seconds.size();
+    const std::size_t region = region_of(result, metric);
+    bool has_modelled = region < result.modelled_seconds.size();
     if (has_modelled) {
-      const std::vector<double> seconds = slowest(result.modelled_seconds[lap]);
+      const std::vector<double> seconds = slowest(result.modelled_seconds[region]);
       has_modelled = std::ranges::all_of(seconds, [](double each) { return each > 0; });
     }
     check(metric.name, metric.kind, has_modelled);
@@ -321,9 +323,9 @@ void check_windows(const Result& result) {
   for (const Metric& metric : result.metrics) {
     const bool is_of_several = metric.work > 0 && !is_modelled(result, metric) && result.placement.size() > 1;
     if (!is_of_several || !starts_of(result, metric).empty()) continue;
-    throw environment_failure(
-        fmt::format("'{}' of {} adds up the work of ranks, but not when each began", metric.name, metric.lap),
-        "time its part by Laps::time, or report the seconds of each rank");
+    throw environment_failure(fmt::format("'{}' of {} adds up the work of ranks, but not when each began",
+                                          metric.name, metric.region),
+                              "time its part by TimedRegions::time, or report the seconds of each rank");
   }
 }
 

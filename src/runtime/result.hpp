@@ -73,14 +73,14 @@ struct Result {
 
   std::vector<Metric> metrics;  ///< with the work of all ranks
   std::vector<DerivedMetric> derived;
-  std::vector<std::string> lap_names;
+  std::vector<std::string> region_names;
   using PerRank = runtime::PerRank;  ///< [rank][repetition]
-  std::vector<PerRank> seconds;      ///< [lap], by the wall clock
-  /// [lap], from the first rank's start, in the seconds of one where a sample is the mean of many in a row;
-  /// empty laps, or none at all, where nobody knows.
+  std::vector<PerRank> seconds;      ///< [region], by the wall clock
+  /// [region], from the first rank's start, in the seconds of one where a sample is the mean of many in a
+  /// row; empty regions, or none at all, where nobody knows.
   std::vector<PerRank> starts;
-  std::vector<PerRank> modelled_seconds;  ///< [lap]; empty where no rank charged anything
-  /// [lap][rank][repetition][place]; empty for laps whose single times were not kept.
+  std::vector<PerRank> modelled_seconds;  ///< [region]; empty where no rank simulated anything
+  /// [region][rank][repetition][place]; empty for regions whose single times were not kept.
   std::vector<std::vector<PerRank>> inner_seconds;
   struct RankVerdict {
     Verdict verdict;
@@ -103,7 +103,7 @@ struct Result {
 TimeKind kind_of(const Result& result, const std::optional<TimeKind>& own);
 
 /// Throws Error (environment) where a metric says a kind of time that its part does not have: a modelled one
-/// where nothing was charged in some repetition, a measured one where the wall clock is an emulator's.
+/// where nothing was simulated in some repetition, a measured one where the wall clock is an emulator's.
 void check_kinds(const Result& result);
 
 /// Throws Error (environment) where the work of several ranks is to be a rate of the wall clock, and nobody

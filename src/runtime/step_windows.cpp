@@ -128,7 +128,7 @@ StepRange StepWindows::range_of_repetition() const {
   return {first_, count_, (share_.steps + repetitions_ - 1) / repetitions_};
 }
 
-void StepWindows::run(Laps& laps, const std::string& name, int repetition) {
+void StepWindows::run(TimedRegions& regions, const std::string& name, int repetition) {
   kept_.clear();
   verdicts_.clear();
   is_checked_ = repetition < 0;
@@ -143,10 +143,10 @@ void StepWindows::run(Laps& laps, const std::string& name, int repetition) {
   const std::int64_t last = first_ + count_;
   if (is_checked_) {  // a warm-up, which may be shorter
     constexpr std::int64_t kWarmUp = 20;
-    laps.time(name, [&] { application_.advance(std::min(last, first_ + kWarmUp)); });
+    regions.time(name, [&] { application_.advance(std::min(last, first_ + kWarmUp)); });
     return;
   }
-  laps.aside([&] {
+  regions.aside([&] {
     kept_.push_back({first_, application_.read()});
     // About as many bytes of states as are kept at once.
     constexpr std::size_t kMost = std::size_t{1} << 28U;
@@ -155,17 +155,17 @@ void StepWindows::run(Laps& laps, const std::string& name, int repetition) {
     constexpr std::size_t kFewest = 4;
     most_kept_ = std::max(kFewest, kMost / std::max<std::size_t>(1, bytes));
   });
-  laps.time(name, [&] {
+  regions.time(name, [&] {
     for (const std::int64_t pause : drawn_.pauses) {
       application_.advance(pause);
-      laps.pause([&] {
+      regions.pause([&] {
         kept_.push_back({pause, application_.read()});
         if (!drawn_.is_run_again && kept_.size() > most_kept_) recompute_kept();
       });
     }
     application_.advance(last);
   });
-  laps.aside([&] { kept_.push_back({last, application_.read()}); });
+  regions.aside([&] { kept_.push_back({last, application_.read()}); });
   counted_ += count_;
   recomputed_ += static_cast<std::int64_t>(drawn_.recomputed.size());
 }

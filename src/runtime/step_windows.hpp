@@ -102,8 +102,8 @@ class StepWindows {
   StepWindows(Communicator& ranks, Stepping& application, int repetitions, std::int64_t first,
               std::int64_t count);
 
-  /// The timed part `name` of a repetition.
-  void run(Laps& laps, const std::string& name, int repetition);
+  /// The timed region `name` of a repetition.
+  void run(TimedRegions& regions, const std::string& name, int repetition);
   /// Another state at the end of that run than it had: a fault.
   void replace_end(StepState state);
   /// What is wrong with the steps of the last run; done once for each.
@@ -134,7 +134,7 @@ class StepWindows {
   std::uint64_t seed_ = 0;
   StepShare share_;
   DrawnSteps drawn_;
-  std::vector<Kept> kept_;  ///< of the run under way, ascending
+  std::vector<Kept> kept_;  ///< of the run in progress, ascending
   std::size_t most_kept_ = 0;
   std::uint64_t draw_ = 0;  ///< of `bits`
   Verdict steps_, again_;

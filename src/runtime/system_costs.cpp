@@ -99,10 +99,10 @@ std::optional<double> SystemCosts::find(const std::string& name) const {
 double SystemCosts::need(const std::string& name) const {
   const std::optional<double> found = find(name);
   if (found && *found > 0) return *found;
-  throw bad_use(
-      fmt::format("{} says no {} of {}, which a kernel or copy is charged with", file_, name, device_),
-      name == "kernel_hz" ? "choose a bitstream of the system with --bitstream-id"
-                          : "add it to the system and export it again");
+  throw bad_use(fmt::format("{} of {} is missing in {}; the simulated time of a kernel or copy needs it",
+                            name, device_, file_),
+                name == "kernel_hz" ? "choose a bitstream of the system with --bitstream-id"
+                                    : "add it to the system and export it again");
 }
 
 double SystemCosts::array_copy_seconds(bool is_to_device, double bytes) const {
@@ -117,8 +117,8 @@ double SystemCosts::message_seconds(const std::string& transport, double bytes) 
   const auto found = messages_.find(transport);
   if (found != messages_.end()) return found->second.seconds(bytes);
   throw bad_use(
-      fmt::format("{} says no time of messages between hosts over the transport {} of {}", file_, transport,
-                  device_),
+      fmt::format("the time of messages between hosts over the transport {} of {} is missing in {}",
+                  transport, device_, file_),
       "name a network of the kind host, with its link_bandwidth or curves, in [devices.networks] of "
       "the system and export it again, or use another transport");
 }
@@ -126,8 +126,8 @@ double SystemCosts::message_seconds(const std::string& transport, double bytes) 
 const SystemCosts::Copies& SystemCosts::copies(bool is_to_device) const {
   const std::optional<Copies>& found = is_to_device ? to_device_ : from_device_;
   if (found) return *found;
-  throw bad_use(fmt::format("{} says no time of copies {} {}, which a run is charged with", file_,
-                            is_to_device ? "to" : "from", device_),
+  throw bad_use(fmt::format("the time of copies {} {} is missing in {}; the simulated time of a run needs it",
+                            is_to_device ? "to" : "from", device_, file_),
                 fmt::format("add host.{}_bandwidth to the board and export the system again",
                             is_to_device ? "write" : "read"));
 }

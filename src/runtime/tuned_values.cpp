@@ -90,7 +90,7 @@ std::string tuned_note(const std::vector<TunedValues>& values, const std::string
         said.push_back(fmt::format("{} = {}", name, to_text(value)));
     }
     if (!said.empty()) {
-      return fmt::format("{} (kept by `fabricmark tune --kernels` at {})", fmt::join(said, ", "),
+      return fmt::format("{} (cached by `fabricmark tune --kernels` at {})", fmt::join(said, ", "),
                          one.created);
     }
   }

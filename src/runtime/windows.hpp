@@ -7,7 +7,7 @@ namespace fabricmark::runtime {
 /// Of every rank in each repetition: [rank][repetition].
 using PerRank = std::vector<std::vector<double>>;
 
-/// Seconds of each repetition of a timed part, for all that is said of several ranks: from the first rank's
+/// Seconds of each repetition of a timed region, for all that is said of several ranks: from the first rank's
 /// start to the last one's end. Ranks that take turns take the time of all turns, and one that begins late
 /// ends late. `starts`: when each rank began, in seconds on a clock that all share; empty where nobody knows,
 /// as of modelled times: then the slowest rank counts.

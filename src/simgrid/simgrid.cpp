@@ -50,7 +50,7 @@ class Platform {
     for (std::size_t rank = 0; rank < asked.programs.size(); ++rank) {
       for (const Op& op : asked.programs[rank]) {
         if (op.kind == Op::Kind::kSend)
-          add_way(asked.devices[rank], asked.devices[static_cast<std::size_t>(op.peer)]);
+          add_route(asked.devices[rank], asked.devices[static_cast<std::size_t>(op.peer)]);
       }
     }
     zone_->seal();
@@ -60,7 +60,7 @@ class Platform {
   }
 
  private:
-  void add_way(int from, int to) {
+  void add_route(int from, int to) {
     if (from == to || !known_.insert({from, to}).second) return;
     if (asked_.costs.only_neighbours_talk && asked_.topology.distance(from, to) != 1)
       throw bad_use(fmt::format("no circuit leads from device {} to {}", from, to),
@@ -128,7 +128,7 @@ class Rank {
       }
     }
     end_ = s4u::Engine::get_clock();
-    for (const auto& one : under_way_) one->comm->wait();  // SimGrid cancels those of an actor that ends
+    for (const auto& one : in_flight_) one->comm->wait();  // SimGrid cancels those of an actor that ends
   }
 
  private:
@@ -166,10 +166,10 @@ class Rank {
     }
   }
   void send(Box& box, std::uint64_t bytes) {
-    for (; !under_way_.empty() && under_way_.front()->has_come; under_way_.pop_front())
-      under_way_.front()->comm->wait();  // at once, and SimGrid forgets it
-    under_way_.push_back(std::make_shared<Sent>(Sent{box.mailbox->put_async(&token_, bytes)}));
-    box.sent.push_back(under_way_.back());
+    for (; !in_flight_.empty() && in_flight_.front()->has_come; in_flight_.pop_front())
+      in_flight_.front()->comm->wait();  // at once, and SimGrid forgets it
+    in_flight_.push_back(std::make_shared<Sent>(Sent{box.mailbox->put_async(&token_, bytes)}));
+    box.sent.push_back(in_flight_.back());
   }
 
   const Simulation& asked_;
@@ -179,7 +179,7 @@ class Rank {
   int token_ = 0;
   int* received_ = nullptr;
   std::vector<Request> requests_;
-  std::deque<std::shared_ptr<Sent>> under_way_;  ///< that it has sent
+  std::deque<std::shared_ptr<Sent>> in_flight_;  ///< that it has sent
 };
 
 /// Each pair of ranks between which messages go has one for each of its channels.

@@ -88,7 +88,7 @@ class Player {
   std::uint64_t sent_ = 0;
   std::size_t unfinished_ = 0;   ///< ranks
   std::vector<LinkLoad> links_;  ///< when the last rank ended
-  std::uint64_t under_way_ = 0;  ///< messages of ranks that have not come
+  std::uint64_t in_flight_ = 0;  ///< messages of ranks that have not come
   std::vector<Activity> activities_;
   std::uint64_t left_out_ = 0;
   double left_out_seconds_ = 0;
@@ -245,7 +245,7 @@ void Player::send(int rank, const Op& op) {
   start(own, op, false);
   const std::uint32_t id = new_message({.from = rank, .to = op.peer, .slot = op.slot, .channel = op.channel});
   ++sent_;
-  ++under_way_;
+  ++in_flight_;
   talked_[static_cast<std::size_t>(rank) * ranks_.size() + static_cast<std::size_t>(op.peer)] = true;
   wires_->send(own.clock, from, to, setting_.costs.wire_bytes(op.amount), id);
 }
@@ -295,7 +295,7 @@ void Player::departed(Time at, std::uint32_t id) {
   if (has_departed_[id]) free_.push_back(id);
   has_departed_[id] = true;
   if (!message.is_background) return end(message.from, message.slot, at);
-  if (under_way_ == 0) return;  // all ranks have ended, or wait for what nobody sends
+  if (in_flight_ == 0) return;  // all ranks have ended, or wait for what nobody sends
   const double share = setting_.background.share;
   const auto bytes = setting_.costs.wire_bytes(static_cast<double>(setting_.background.message_bytes));
   const double pause = static_cast<double>(bytes) / setting_.costs.bytes_per_second * (1 - share) / share;
@@ -307,7 +307,7 @@ void Player::delivered(Time at, std::uint32_t id) {
   if (has_departed_[id]) free_.push_back(id);
   has_departed_[id] = true;
   if (message.is_background) return;
-  --under_way_;
+  --in_flight_;
   Rank& receiver = ranks_[static_cast<std::size_t>(message.to)];
   const auto posted = std::ranges::find_if(
       receiver.posted, [&message](const Pending& one) { return one.is_of(message.from, message.channel); });

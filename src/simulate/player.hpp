@@ -93,7 +93,7 @@ struct Outcome {
 /// circuits that do not lead to its receiver, and times beyond the clock.
 [[nodiscard]] Outcome play(const std::vector<Program>& programs, const Setting& setting, Sharing sharing);
 
-/// The way of a message by itself, without its bytes [s], to a device from each node.
+/// The path of a message by itself, without its bytes [s], to a device from each node.
 [[nodiscard]] std::vector<double> latencies_to(const Setting& setting, int device);
 
 }  // namespace fabricmark::simulate

@@ -20,8 +20,8 @@ constexpr std::size_t kTried = 4096;
 
 constexpr std::size_t kLastSlot = std::numeric_limits<std::uint16_t>::max();
 
-Error too_many_under_way() {
-  return bad_use("a rank has more than 65536 messages under way", "wait for some in between");
+Error too_many_in_flight() {
+  return bad_use("a rank has more than 65536 messages in flight", "wait for some in between");
 }
 
 /// Gives away the lowest slot that is free, so that each turn of a loop has the same ones.
@@ -30,7 +30,7 @@ class Slots {
   std::uint16_t take() {
     const auto free = std::ranges::find(taken_, false);
     const auto place = static_cast<std::size_t>(free - taken_.begin());
-    if (place > kLastSlot) throw too_many_under_way();
+    if (place > kLastSlot) throw too_many_in_flight();
     if (free == taken_.end()) {
       taken_.push_back(true);
     } else {
@@ -152,7 +152,7 @@ Program among(Program program, const std::vector<int>& ranks, std::uint32_t chan
       op.channel = channel;
     }
     if (!is_message && op.kind != Op::Kind::kWait) continue;
-    if (op.slot + first_slot > kLastSlot) throw too_many_under_way();
+    if (op.slot + first_slot > kLastSlot) throw too_many_in_flight();
     op.slot = static_cast<std::uint16_t>(op.slot + first_slot);
   }
   return program;

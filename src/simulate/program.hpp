@@ -45,7 +45,7 @@ class Loops {
 
 /// Steps of a call of a collective, behind what a program has. Copies and combinations in a rank's memory
 /// take no time: they are taken to keep up with the network. Throws Error (bad use) where more messages are
-/// under way than there are slots.
+/// in progress than there are slots.
 void append(Program& program, const std::vector<collectives::Step>& call);
 
 /// The same steps, where some follow each other again and again as loops.

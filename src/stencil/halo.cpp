@@ -29,8 +29,8 @@ Halo::Halo(const runtime::Context& context, const Problem& problem, const Part& 
       numbers_(rows * part.fields * pitch),
       neighbours_(neighbours_of(context, problem, part, rows)) {
   if (context.ranks().size() == 1) return;
-  common::HaloMessages::Way sent{.entry = kPack};
-  common::HaloMessages::Way received{.entry = kUnpack};
+  common::HaloMessages::Direction sent{.entry = kPack};
+  common::HaloMessages::Direction received{.entry = kUnpack};
   for (const Neighbour& neighbour : neighbours_) {
     const bool is_below = neighbour.is_below();
     sent.messages.push_back({neighbour.rank, is_below ? kDown : kUp, pitch, numbers_});

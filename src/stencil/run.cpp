@@ -41,12 +41,12 @@ class GridBenchmark final : public runtime::Benchmark {
     steps_.begin(start_, windows_.bits());
     if (initial_.empty()) initial_ = execution_->read();  // as the device's numbers hold it
   }
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     Recorder* const recorder = repetition_ < 0 ? nullptr : recorder_.get();  // none of a warm-up
-    if (recorder != nullptr) laps.aside([&] { recorder->begin(initial_); });
-    steps_.record(recorder, &laps);
-    windows_.run(laps, "steps", repetition_);
-    laps.aside([&] {
+    if (recorder != nullptr) regions.aside([&] { recorder->begin(initial_); });
+    steps_.record(recorder, &regions);
+    windows_.run(regions, "steps", repetition_);
+    regions.aside([&] {
       end_ = execution_->read();
       if (recorder != nullptr) recorder->end(end_);
     });
@@ -55,7 +55,7 @@ class GridBenchmark final : public runtime::Benchmark {
   void inject(const runtime::Fault& fault) override {
     if (transport::is_message_fault(fault)) {  // the transport makes it
       if (ranks_.size() > 1) return;
-      throw bad_use("a single rank has no messages to spoil",
+      throw bad_use("a single rank has no messages to corrupt",
                     "use more ranks, or element, scale, zeros or stale");
     }
     if (!fault.target.empty() && fault.target != problem_.fields.front()) {
@@ -93,7 +93,7 @@ class GridBenchmark final : public runtime::Benchmark {
     return step_metrics(context_, *application_, part_);
   }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& /*laps*/) const override {
+      const std::map<std::string, runtime::RegionSeconds>& /*regions*/) const override {
     return execution_->metrics();
   }
   [[nodiscard]] std::vector<std::string> notes() const override { return notes_; }

@@ -33,9 +33,9 @@ void GridSteps::begin(const std::vector<double>& state, std::uint64_t bits) {
   start(state, bits);
 }
 
-void GridSteps::record(Recorder* recorder, runtime::Laps* laps) {
+void GridSteps::record(Recorder* recorder, runtime::TimedRegions* regions) {
   recorder_ = recorder;
-  laps_ = laps;
+  regions_ = regions;
 }
 
 void GridSteps::advance(std::int64_t to) {
@@ -45,7 +45,7 @@ void GridSteps::advance(std::int64_t to) {
     make(step_, end);
     step_ = end;
     check();
-    if (end == wanted) laps_->pause([&] { recorder_->take(end, execution_.read()); });
+    if (end == wanted) regions_->pause([&] { recorder_->take(end, execution_.read()); });
   }
 }
 

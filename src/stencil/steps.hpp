@@ -20,7 +20,7 @@ class GridSteps final : public runtime::Stepping {
   void begin(const std::vector<double>& state, std::uint64_t bits);
   /// Has a run's steps stop where the recorder wants a state, with these clocks standing still; null: they do
   /// not.
-  void record(Recorder* recorder, runtime::Laps* laps);
+  void record(Recorder* recorder, runtime::TimedRegions* regions);
   void advance(std::int64_t to) override;
   runtime::StepState read() override { return execution_.read(); }
   void restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) override;
@@ -53,7 +53,7 @@ class GridSteps final : public runtime::Stepping {
   Reference reference_;
   std::int64_t step_ = 0;
   Recorder* recorder_ = nullptr;
-  runtime::Laps* laps_ = nullptr;
+  runtime::TimedRegions* regions_ = nullptr;
 };
 
 }  // namespace fabricmark::stencil

@@ -17,9 +17,9 @@ class GridTiming final : public runtime::Benchmark {
         execution_(kind.make(context, application_->problem(), part_)) {}
 
   void prepare(int /*repetition*/) override {}
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     const Problem& problem = application_->problem();
-    laps.time("steps", [&] { execution_->advance(0, problem.steps * problem.phases); });
+    regions.time("steps", [&] { execution_->advance(0, problem.steps * problem.phases); });
   }
   std::vector<runtime::Verdict> validate() override {
     runtime::Verdict verdict{.name = "nothing", .measure = "values"};

@@ -16,8 +16,7 @@ namespace fabricmark::collectives {
 class DeviceArithmetic {
  public:
   /// `device` has to live as long.
-  explicit DeviceArithmetic(const device::Device& device)
-      : device_(device), queue_(device.uncharged_queue()) {}
+  explicit DeviceArithmetic(const device::Device& device) : device_(device), queue_(device.untimed_queue()) {}
 
   /// Whether it has such a reduction: not where kernels are built beforehand, and of float64 not without
   /// these.

@@ -34,7 +34,7 @@ void FaultyTransport::send_copies(std::vector<Message>& messages, const device::
     std::vector<std::byte> copy(message.bytes);
     if (!copy.empty()) {
       message.buffer->read(message.offset, copy);
-      network::spoil(copy, {}, fault);
+      network::corrupt(copy, {}, fault);
       copies_->write(offset, copy);
     }
     message.buffer = copies_.get();
@@ -48,41 +48,41 @@ device::Event FaultyTransport::start(std::span<const Message> sends, std::span<c
   if (only_in_ && (repetition_ == nullptr || *repetition_ != *only_in_)) {
     return transport_->start(sends, receives, after);
   }
-  std::vector<Message> spoiled(sends.begin(), sends.end());
+  std::vector<Message> corrupted(sends.begin(), sends.end());
   const bool halves_receives = kind_ == runtime::Fault::Kind::kHalf && is_everywhere_;
-  if (spoiled.empty() && !halves_receives) return transport_->start(sends, receives, after);
+  if (corrupted.empty() && !halves_receives) return transport_->start(sends, receives, after);
   switch (kind_) {
     case runtime::Fault::Kind::kLost:
-      spoiled.pop_back();
+      corrupted.pop_back();
       break;
     case runtime::Fault::Kind::kLate:
       // Messages of a series lie one behind the other: the one before was sent earlier.
-      if (spoiled.back().offset >= spoiled.back().bytes) {
-        spoiled.back().offset -= spoiled.back().bytes;
-      } else if (spoiled.size() > 1 && spoiled[spoiled.size() - 2].bytes == spoiled.back().bytes) {
-        spoiled.back().buffer = spoiled[spoiled.size() - 2].buffer;
-        spoiled.back().offset = spoiled[spoiled.size() - 2].offset;
+      if (corrupted.back().offset >= corrupted.back().bytes) {
+        corrupted.back().offset -= corrupted.back().bytes;
+      } else if (corrupted.size() > 1 && corrupted[corrupted.size() - 2].bytes == corrupted.back().bytes) {
+        corrupted.back().buffer = corrupted[corrupted.size() - 2].buffer;
+        corrupted.back().offset = corrupted[corrupted.size() - 2].offset;
       }
       break;
     case runtime::Fault::Kind::kSwapped:
-      std::swap(spoiled.front().offset, spoiled.back().offset);
-      std::swap(spoiled.front().buffer, spoiled.back().buffer);
+      std::swap(corrupted.front().offset, corrupted.back().offset);
+      std::swap(corrupted.front().buffer, corrupted.back().buffer);
       break;
     case runtime::Fault::Kind::kBlank:
     case runtime::Fault::Kind::kFlipped:
-      send_copies(spoiled, after, *network::message_fault({.kind = kind_}));
+      send_copies(corrupted, after, *network::message_fault({.kind = kind_}));
       break;
     case runtime::Fault::Kind::kHalf:
       if (is_everywhere_) return transport_->start(halved(sends), halved(receives), after);
-      send_copies(spoiled, after, network::MessageFault::kHalf);
+      send_copies(corrupted, after, network::MessageFault::kHalf);
       break;
     case runtime::Fault::Kind::kDead:
-      spoiled.clear();
+      corrupted.clear();
       break;
     default:
       break;
   }
-  return transport_->start(spoiled, receives, after);
+  return transport_->start(corrupted, receives, after);
 }
 
 }  // namespace fabricmark::transport

@@ -19,7 +19,7 @@ namespace fabricmark::transport {
 /// the whole message: the rest of it is zeros.
 class FaultyTransport : public Transport {
  public:
-  /// `repetition` is the one under way; looked at where the fault is in one only.
+  /// `repetition` is the one in progress; looked at where the fault is in one only.
   FaultyTransport(std::unique_ptr<Transport> transport, const runtime::Fault& fault,
                   const int* repetition = nullptr);
   [[nodiscard]] std::string name() const override { return transport_->name(); }

@@ -11,7 +11,7 @@ namespace fabricmark::transport {
 
 using runtime::Waiting;
 
-/// One message between host memories that is under way.
+/// One message between host memories that is in flight.
 struct Pending {
   runtime::Request request;
   int peer = 0;
@@ -19,7 +19,7 @@ struct Pending {
   bool is_receive = false;
 };
 
-/// Messages under way between the host memories of ranks, with one deadline for all.
+/// Messages in flight between the host memories of ranks, with one deadline for all.
 class Messages {
  public:
   Messages(runtime::Communicator& ranks, double timeout_seconds, Waiting waiting = Waiting::kSpin)
@@ -30,7 +30,7 @@ class Messages {
   Messages(const Messages&) = delete;
   Messages& operator=(const Messages&) = delete;
 
-  /// Gives up all that are under way. Those that are started then have a new deadline.
+  /// Gives up all that are in progress. Those that are started then have a new deadline.
   void clear();
   /// These return the position of the message for `is_done` and `wait`.
   std::size_t send(int to, std::span<const std::byte> bytes, int tag);

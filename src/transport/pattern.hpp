@@ -9,7 +9,7 @@
 
 namespace fabricmark::transport {
 
-/// How the messages of a program follow each other, on which the fastest way depends too.
+/// How the messages of a program follow each other, on which the fastest protocol depends too.
 enum class Pattern {
   kExchange,  ///< a message to both neighbours of a ring at once, and nothing near it
   kInARow,    ///< the same, one exchange after the other, each with a place of its own in the memory

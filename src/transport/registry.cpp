@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "base/error.hpp"
-#include "transport/charged_transport.hpp"
+#include "transport/cached_protocols.hpp"
 #include "transport/faulty_transport.hpp"
-#include "transport/kept_ways.hpp"
+#include "transport/simulated_transport.hpp"
 #include "transport/transport_makers.hpp"  // written by CMake: the folders that have a transport.toml
 
 namespace fabricmark::transport {
@@ -45,8 +45,8 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
                   "choose another --transport");
   }
   if (use.largest_bytes > 0) {
-    const SettledWays settled =
-        settle_ways(*transport, context.device().info(), use.largest_bytes, use.pattern);
+    const SettledProtocols settled =
+        settle_protocols(*transport, context.device().info(), use.largest_bytes, use.pattern);
     if (!settled.said.empty()) context.remark(settled.said);
   }
   const std::optional<runtime::Fault>& fault = context.fault();
@@ -54,7 +54,7 @@ std::unique_ptr<Transport> make_transport(const runtime::Context& context, const
     transport = std::make_unique<FaultyTransport>(std::move(transport), *fault, context.repetition());
   }
   if (context.costs() == nullptr || !transport->is_over_hosts()) return transport;
-  return std::make_unique<ChargedTransport>(std::move(transport), context, waiting(context, use));
+  return std::make_unique<SimulatedTransport>(std::move(transport), context, waiting(context, use));
 }
 
 }  // namespace fabricmark::transport

@@ -17,12 +17,12 @@ namespace fabricmark::transport {
 struct TransportUse {
   /// Where they lie, if the benchmark allocates that memory; otherwise it is the transport's choice.
   std::optional<device::MemorySpace> space{};
-  /// Messages are under way while the device computes: ranks leave it the cores that it works on.
+  /// Messages are in flight while the device computes: ranks leave it the cores that it works on.
   bool beside_kernels = false;
   /// The longest one, for which the transport is tuned; 0: it is not.
   std::size_t largest_bytes = 0;
-  /// The ways are measured by whoever has asked for the transport.
-  bool leaves_ways_open = false;
+  /// The protocols are measured by whoever has asked for the transport.
+  bool leaves_protocols_open = false;
   /// How they follow each other, as the transport is tuned.
   Pattern pattern = Pattern::kExchange;
 };

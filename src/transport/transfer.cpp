@@ -27,11 +27,11 @@ bool Transfer::has_ended() try {
       return false;
     after_.clear();
     stamp(times_.submitted);
-    stage_ = Stage::kUnderWay;
+    stage_ = Stage::kInFlight;
     begin();
     stamp(times_.started);
   }
-  if (stage_ == Stage::kUnderWay && advance()) {
+  if (stage_ == Stage::kInFlight && advance()) {
     stamp(times_.ended);
     stage_ = Stage::kEnded;
   }
@@ -57,7 +57,7 @@ void Transfer::wait() {
 }
 
 bool Transfer::cancel() {
-  if (stage_ == Stage::kUnderWay) give_up();
+  if (stage_ == Stage::kInFlight) give_up();
   stage_ = Stage::kEnded;
   after_.clear();
   return true;

@@ -13,12 +13,12 @@ namespace fabricmark::transport {
 
 class Transfers;
 
-/// Messages under way, as the state of an event. They move on when somebody looks at the event, or waits for
+/// Messages in flight, as the state of an event. They move on when somebody looks at the event, or waits for
 /// one of their transport, and nowhere else. Errors of `has_ended` and `wait`: Error (environment) that names
 /// the rank and the message that did not arrive in time, PeerFailure when another rank has failed.
 class Transfer : public device::Event::State {
  public:
-  /// Begins anew, once these have ended. Only when nothing is under way.
+  /// Begins anew, once these have ended. Only when nothing is in progress.
   void start(std::span<const Message> sends, std::span<const Message> receives, const device::Events& after,
              bool is_timed);
   [[nodiscard]] bool has_ended() final;
@@ -26,9 +26,9 @@ class Transfer : public device::Event::State {
   /// Messages that have not left or arrived never will.
   bool cancel() final;
   [[nodiscard]] device::CommandTimes times() final { return times_; }
-  /// A moment's wait where it is under way; throws when the time is over.
+  /// A moment's wait where it is in progress; throws when the time is over.
   void rest() {
-    if (stage_ == Stage::kUnderWay) idle();
+    if (stage_ == Stage::kInFlight) idle();
   }
 
  protected:
@@ -40,12 +40,12 @@ class Transfer : public device::Event::State {
   [[nodiscard]] virtual bool advance() = 0;
   /// Nothing has moved: waits a moment. Throws when the time is over.
   virtual void idle() = 0;
-  /// Gives up what is under way, for another start.
+  /// Gives up what is in progress, for another start.
   virtual void give_up() noexcept = 0;
 
  private:
   friend class Transfers;
-  enum class Stage { kBefore, kUnderWay, kEnded };
+  enum class Stage { kBefore, kInFlight, kEnded };
   void stamp(double& moment) const;
 
   Transfers* others_ = nullptr;  // of the transport, this one among them
@@ -72,7 +72,7 @@ class Transfers {
     all_.emplace_back(made, &kKind);
     return made;
   }
-  /// Moves all on that are under way: who waits for one transfer may be waited for in another.
+  /// Moves all on that are in progress: who waits for one transfer may be waited for in another.
   void look() {
     for (const auto& [transfer, kind] : all_) {
       if (transfer.use_count() > 1) static_cast<void>(transfer->has_ended());

@@ -53,7 +53,7 @@ class Transport : public Interface {
   /// Whether it does that from memory of one space to memory of another.
   [[nodiscard]] virtual bool supports(device::MemorySpace from, device::MemorySpace to,
                                       Operation operation) const = 0;
-  /// Whether its messages go from host to host, so that they can be charged as those of a described system.
+  /// Whether its messages go from host to host, so that they can be simulated as those of a described system.
   [[nodiscard]] virtual bool is_over_hosts() const { return false; }
   /// Memory of the space that it serves best.
   [[nodiscard]] virtual std::unique_ptr<Memory> allocate(std::size_t bytes) = 0;
@@ -81,7 +81,7 @@ class Transport : public Interface {
   /// Whether each rank has a device of its own, so that a kernel may wait for another rank's. Collective.
   [[nodiscard]] virtual bool has_own_devices() const { return false; }
 
-  // Collectives: all ranks start them in the same order; none returns before its part is under way.
+  // Collectives: all ranks start them in the same order; none returns before its part is in progress.
 
   /// Part number r of `outgoing` goes to rank r, where it becomes part number (sender) of `incoming`. Both
   /// have as many parts of the same size as there are ranks.
@@ -92,13 +92,13 @@ class Transport : public Interface {
   /// The root's region goes to all others'.
   virtual device::Event broadcast(const Region& region, int root, const device::Events& after = {});
 
-  /// Names of the ways in which messages of `bytes` may go, where its options leave that open; none where
-  /// there is nothing to choose. On all ranks the same. The first of them counts where two are as fast.
-  [[nodiscard]] virtual std::vector<std::string> ways(std::size_t /*bytes*/) const { return {}; }
-  /// From now on messages of a size class (tuning.hpp), and longer ones until such a class has a way of its
-  /// own, go by the way with this name, one of `ways` for the smallest size of the class; classes in their
-  /// order.
-  virtual void take(std::size_t /*size_class*/, const std::string& /*way*/) {}
+  /// Names of the protocols in which messages of `bytes` may go, where its options leave that open; none
+  /// where there is nothing to choose. On all ranks the same. The first of them counts where two are as fast.
+  [[nodiscard]] virtual std::vector<std::string> protocols(std::size_t /*bytes*/) const { return {}; }
+  /// From now on messages of a size class (tuning.hpp), and longer ones until such a class has a protocol of
+  /// its own, go by the protocol with this name, one of `protocols` for the smallest size of the class;
+  /// classes in their order.
+  virtual void take(std::size_t /*size_class*/, const std::string& /*protocol*/) {}
   /// Null for a transport without steps that can be taken one by one.
   [[nodiscard]] virtual std::unique_ptr<Steps> steps() { return nullptr; }
 

@@ -20,9 +20,9 @@ class TransportCaller::OwnMoves final : public Moves {
  public:
   OwnMoves(TransportCaller& caller, Type type, Reduction reduction)
       : caller_(caller), type_(type), reduction_(reduction) {}
-  /// What is still under way has failed.
+  /// What is still in progress has failed.
   ~OwnMoves() override {
-    for (const device::Event& event : under_way_) event.cancel();
+    for (const device::Event& event : in_flight_) event.cancel();
   }
 
   [[nodiscard]] int rank() const override { return caller_.transport_.ranks().rank(); }
@@ -37,11 +37,11 @@ class TransportCaller::OwnMoves final : public Moves {
   }
   void wait(Ticket ticket) override {
     // Let go of, so that the transport uses it again.
-    const device::Event event = std::exchange(under_way_.at(ticket), {});
+    const device::Event event = std::exchange(in_flight_.at(ticket), {});
     if (!caller_.pause_) return event.wait();
     while (!event.has_ended()) {
       // Others may wait for what this rank has started besides.
-      for (const device::Event& other : under_way_) static_cast<void>(other.has_ended());
+      for (const device::Event& other : in_flight_) static_cast<void>(other.has_ended());
       caller_.pause_();
     }
   }
@@ -82,15 +82,15 @@ class TransportCaller::OwnMoves final : public Moves {
     return {caller_.region(elements), peer, tag};
   }
   Ticket note(device::Event event) {
-    under_way_.push_back(std::move(event));
-    return under_way_.size() - 1;
+    in_flight_.push_back(std::move(event));
+    return in_flight_.size() - 1;
   }
 
   TransportCaller& caller_;
   Type type_;
   Reduction reduction_;
   View incoming_{};
-  std::vector<device::Event> under_way_;  // [ticket]; of nothing once it was waited for
+  std::vector<device::Event> in_flight_;  // [ticket]; of nothing once it was waited for
 };
 
 TransportCaller::TransportCaller(transport::Transport& transport, const device::Device* device)

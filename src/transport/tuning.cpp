@@ -10,16 +10,16 @@
 #include <optional>
 #include <utility>
 
+#include "transport/protocol_race.hpp"
 #include "transport/turns.hpp"
-#include "transport/way_race.hpp"
 
 namespace fabricmark::transport {
 
 namespace {
 
-/// What is longer goes as what is as long: the ways differ by their first cost and their rate.
+/// What is longer goes as what is as long: the protocols differ by their first cost and their rate.
 constexpr std::size_t kLongest = std::size_t{64} << 20;
-constexpr std::size_t kFineFrom = std::size_t{16} << 10;  // the ways of longer messages differ more
+constexpr std::size_t kFineFrom = std::size_t{16} << 10;  // the protocols of longer messages differ more
 
 }  // namespace
 
@@ -44,11 +44,11 @@ constexpr std::size_t kMoreRounds = 16;  // times as many, where there is time
 /// own.
 constexpr std::size_t kLongestOfShort = 256;
 
-/// Sizes that are measured together, a round with each in turn, and the race of their ways.
+/// Sizes that are measured together, a round with each in turn, and the race of their protocols.
 struct Contest {
   std::vector<std::size_t> places;  // size classes
-  std::vector<std::string> ways;
-  WayRace race;
+  std::vector<std::string> protocols;
+  ProtocolRace race;
   std::size_t rounds = 0;
   std::size_t turns = 0;
 };
@@ -56,13 +56,13 @@ struct Contest {
 std::vector<Contest> contests_of(const Transport& transport, const std::vector<std::size_t>& sizes) {
   std::vector<Contest> contests;
   for (std::size_t place = 0; place < sizes.size(); ++place) {
-    std::vector<std::string> ways = transport.ways(sizes[place]);
-    if (place > 1 && sizes[place] <= kLongestOfShort && contests.back().ways == ways) {
+    std::vector<std::string> protocols = transport.protocols(sizes[place]);
+    if (place > 1 && sizes[place] <= kLongestOfShort && contests.back().protocols == protocols) {
       contests.back().places.push_back(place);
       continue;
     }
-    const WayRace race(ways.size());
-    contests.push_back({.places = {place}, .ways = std::move(ways), .race = race});
+    const ProtocolRace race(protocols.size());
+    contests.push_back({.places = {place}, .protocols = std::move(protocols), .race = race});
   }
   return contests;
 }
@@ -88,15 +88,16 @@ class Tuner {
   [[nodiscard]] std::vector<TunedSize> found() const {
     std::vector<TunedSize> found;
     for (const Contest& contest : contests_) {
-      const std::string usual = found.empty() ? contest.ways[0] : found.back().ways[found.back().best];
-      const auto at = std::ranges::find(contest.ways, usual);
-      const std::optional<std::size_t> way =
-          at == contest.ways.end() ? std::nullopt : std::optional(at - contest.ways.begin());
+      const std::string usual =
+          found.empty() ? contest.protocols[0] : found.back().protocols[found.back().best];
+      const auto at = std::ranges::find(contest.protocols, usual);
+      const std::optional<std::size_t> protocol =
+          at == contest.protocols.end() ? std::nullopt : std::optional(at - contest.protocols.begin());
       for (const std::size_t place : contest.places) {
         found.push_back({.bytes = sizes_[place],
-                         .ways = contest.ways,
+                         .protocols = contest.protocols,
                          .seconds = contest.race.medians(),
-                         .best = contest.race.best(way)});
+                         .best = contest.race.best(protocol)});
       }
     }
     return found;
@@ -120,16 +121,16 @@ class Tuner {
     const std::size_t next = contest.race.running().size();
     if (next == 1) return false;
     const auto rounds = static_cast<std::size_t>(tuning_.rounds);
-    return contest.turns + next <= rounds * contest.ways.size() ||
+    return contest.turns + next <= rounds * contest.protocols.size() ||
            (has_time && contest.rounds <= kMoreRounds * rounds);
   }
 
-  /// Seconds of the slowest rank, of the ways that are still running.
+  /// Seconds of the slowest rank, of the protocols that are still running.
   std::vector<double> round(Contest& contest) {
     const std::size_t place = contest.places[contest.rounds % contest.places.size()];
     std::vector<double> slowest =
         in_turns(transport_.ranks(), contest.race.running().size(), contest.rounds, [&](std::size_t i) {
-          transport_.take(place, contest.ways[contest.race.running()[i]]);
+          transport_.take(place, contest.protocols[contest.race.running()[i]]);
           return timer_.turn(sizes_[place]);
         });
     if (contest.rounds++ > 0) contest.turns += slowest.size();
@@ -151,25 +152,26 @@ std::vector<std::size_t> agreed_sizes(Transport& transport, std::size_t largest_
 }
 
 std::vector<TunedSize> tune(Transport& transport, const Tuning& tuning) {
-  if (transport.ways(1).empty()) return {};
+  if (transport.protocols(1).empty()) return {};
   const std::vector<std::size_t> sizes = agreed_sizes(transport, tuning.largest_bytes);
   Tuner tuner(transport, tuning, sizes);
   tuner.measure();
   std::vector<TunedSize> found = tuner.found();
-  for (std::size_t i = 0; i < found.size(); ++i) transport.take(i, found[i].ways[found[i].best]);
+  for (std::size_t i = 0; i < found.size(); ++i) transport.take(i, found[i].protocols[found[i].best]);
   return found;
 }
 
-void take_all(Transport& transport, const std::vector<std::string>& ways) {
-  for (std::size_t i = 0; i < ways.size(); ++i) transport.take(i, ways[i]);
+void take_all(Transport& transport, const std::vector<std::string>& protocols) {
+  for (std::size_t i = 0; i < protocols.size(); ++i) transport.take(i, protocols[i]);
 }
 
-std::string choice_in_words(const Transport& transport, const std::vector<std::string>& ways) {
-  if (ways.empty()) return {};
-  std::string text = fmt::format("over {}, messages go {}", transport.name(), ways[0]);
+std::string choice_in_words(const Transport& transport, const std::vector<std::string>& protocols) {
+  if (protocols.empty()) return {};
+  std::string text = fmt::format("protocols over {}: {}", transport.name(), protocols[0]);
   const std::vector<std::size_t> sizes = tuned_sizes(std::numeric_limits<std::size_t>::max());
-  for (std::size_t i = 1; i < ways.size(); ++i) {
-    if (ways[i] != ways[i - 1]) text += fmt::format(", from {} bytes on {}", sizes[i], ways[i]);
+  for (std::size_t i = 1; i < protocols.size(); ++i) {
+    if (protocols[i] != protocols[i - 1])
+      text += fmt::format(", from {} bytes on {}", sizes[i], protocols[i]);
   }
   return text;
 }

@@ -1,7 +1,7 @@
 """How the tests run b_eff between kernels of emulated boards, and what they read of it."""
 
 from boards import Systems
-from charged_runs import best, program
+from simulated_runs import best, program
 
 SHORT = ("--largest", 7, "--repetitions", 2)
 

@@ -91,8 +91,8 @@ NO_MESSAGE = {"lost": IN_VAIN, "dead": rf"{IN_VAIN}|it does not answer"}
 
 
 def found_in_b_eff(done, kind):
-    """Rank 1's first word or message in each part is spoiled, which goes to the right, to rank 2; of values,
-    what rank 1 has received from the left.
+    """Rank 1's first word or message in each part is corrupted, which goes to the right, to rank 2; of
+    values, what rank 1 has received from the left.
     """
     if kind in LOST:
         assert re.search(NO_MESSAGE[kind], only_error(done, codes=(1,)))

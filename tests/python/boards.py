@@ -2,8 +2,8 @@
 
 import re
 
-from charged_runs import exported
 from fabricmark.base import transports
+from simulated_runs import exported
 
 ENGINES = transports.between(transports.ENGINES)
 TRANSPORTS = (*transports.between(transports.STREAMS), *ENGINES)  # all that join kernels

@@ -19,10 +19,10 @@ import one_thread  # noqa: F401
 import pytest
 import samples
 import typer.main
-from charged_runs import exported
 from fabricmark.base import paths
 from fabricmark.systems import calibration
 from matrices import wide_parts
+from simulated_runs import exported
 from stream_program import WIDE, devices, on_a_device
 
 # A test run started in the background or by nohup may ignore these, and what it starts would inherit that.
@@ -65,7 +65,8 @@ WITH_SIMGRID = pytest.mark.skipif(
 # when all others have ended.
 FIRST = (
     "test_contributing", "test_programs_dead_in_a_message", "test_validation_fit", "test_install",
-    "test_stencil_example", "test_predict_collectives", "test_wrong_kernels_tsunami", "test_charging_values",
+    "test_stencil_example", "test_predict_collectives", "test_wrong_kernels_tsunami",
+    "test_simulated_time_values",
     "test_programs_runtime", "test_systems_new", "test_campaign_stopping", "test_wrong_kernels_gemm",
     "test_programs_power", "test_programs_failing_calls", "test_wrong_kernels_shallow_water",
     "test_programs_faulty_mpi", "test_programs_omb", "test_report_browser", "test_report_page",

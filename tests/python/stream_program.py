@@ -68,7 +68,7 @@ class Done:
 
     @property
     def digest(self):
-        """What the result's bits are, in the words of the note that says it: runs of equal bits say the same."""
+        """The note that tells the bits of the result: runs of equal bits have the same one."""
         (found,) = (note for note in self.document["notes"] if note.startswith("digest of "))
         return found
 

@@ -109,7 +109,7 @@ BROKEN = {
     "negative": ('seconds = "-n"\n', "phases[0].seconds is -8"),
     "half a turn": ('seconds = 1\nrepeat = "n / 16"\n', "phases[0].repeat is 0.5"),
     "no collective": ('collective = "all"\n', "there is no collective 'all'"),
-    "no bytes": ('collective = "all_reduce"\n', "all_reduce says no bytes"),
+    "no bytes": ('collective = "all_reduce"\n', "all_reduce has no bytes"),
     "bytes of a barrier": ('collective = "barrier"\nbytes = 1\n', "barrier moves no bytes"),
     "no algorithm": ('collective = "all_reduce"\nbytes = 8\nalgorithm = "x"\n', "x does no all_reduce"),
     "no exchange": ('exchange = "star"\nbytes = 8\n', "phases[0].exchange"),

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from b_eff_kernels import Boards
 from boards import ENGINES
-from charged_runs import exported, predicted
 from fabricmark.results import published
 from published_b_eff import curves
+from simulated_runs import exported, predicted
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 MIB = 2**20

@@ -8,8 +8,8 @@ import subprocess
 import sys
 from pathlib import Path
 
-import charged_runs
 import pytest
+import simulated_runs
 from campaign_support import write
 from test_cli import launched, with_launcher
 from test_launchers import STAND_IN, site
@@ -227,7 +227,7 @@ def test_a_transport_of_kernels_is_a_folder_that_all_programs_run_over(copy, tmp
     assert [Path(name).name for name, _ in OF_KERNELS] == ["transport.toml", "long_cable.cpp"]
     programs = [f"fm_{name}" for name in OVER_BOARDS]
     build_with(copy, OF_KERNELS, ["src/board/libfabricmark_board.a", TEXTS], [*programs, DESCRIBE])
-    system = charged_runs.exported(tmp_path, "noctua1", renamed_links)
+    system = simulated_runs.exported(tmp_path, "noctua1", renamed_links)
     for name, small in OVER_BOARDS.items():
         ranks = "4" if name in ("hpl", "ptrans") else "2"
         command = (
@@ -259,7 +259,7 @@ def test_an_algorithm_is_a_part_of_the_file_of_its_operation(copy, tmp_path):
     for transport, name in (("channels", "noctua1"), ("accl-udp", "noctua2"), ("accl-rdma", "noctua2")):
         ended = run(
             copy / "build/release/bin/fm_collective", "broadcast", "--algorithm", "line", "--root", "1",
-            "--ranks", "4", "--transport", transport, "--system", charged_runs.exported(tmp_path, name),
+            "--ranks", "4", "--transport", transport, "--system", simulated_runs.exported(tmp_path, name),
             "--topology", "ring", "--sizes", "1KiB:4KiB", cwd=copy,
         )  # fmt: skip
         assert ended.returncode == 0 and " line " in ended.stdout, ended.stderr + ended.stdout

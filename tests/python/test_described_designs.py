@@ -1,7 +1,7 @@
 """Every configuration that Meyer 2024 prints, Tables 3.4, 3.8 and 4.6, by --system and --bitstream-id.
 
 The tables stand here as they are printed. Each row resolves to its values within the constraints of
-kernel.toml, and its program runs with it: on the phantom device, which computes nothing.
+kernel.toml, and its program runs with it: on the dry-run device, which computes nothing.
 """
 
 import json
@@ -97,7 +97,7 @@ TABLE_4_6 = {  # 520N over its channels, 520N and U280 over PCI Express
         LOCAL_MEM_BLOCK_LOG 9 9 8
         REGISTER_BLOCK_LOG 3 3 3""",
 }
-# Benchmarks of which each way of the messages has a bitstream.
+# Benchmarks of which each path of the messages has a bitstream.
 WAYS = {"ptrans": "ptrans_{}", "hpl": "hpl_{}"}
 
 
@@ -199,7 +199,7 @@ def test_a_row_beyond_a_constraint_is_refused(file, tmp_path):
 def test_every_row_runs(file, name, tmp_path):
     benchmark, values = ROWS[name]
     program = Stream(tmp_path, PROGRAM.with_name(f"fm_{benchmark}"))
-    words = ("--system", file(name.partition("/")[0]), "--bitstream-id", name, "--platform", "phantom")
+    words = ("--system", file(name.partition("/")[0]), "--bitstream-id", name, "--platform", "dry-run")
     done = program.run(*words, *SMALL[benchmark], "--repetitions", 1, "--warmup", 0)
     assert done.code == 0, done.errors
     assert values.items() <= done.document["parameters"].items()

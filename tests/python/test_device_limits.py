@@ -129,9 +129,9 @@ def test_matrix_units_are_taken_where_they_multiply_the_type(there):
 def test_matrix_units_that_are_not_there_are_refused(tmp_path, name):
     program = Stream(tmp_path, PROGRAM.with_name(f"fm_{name}"))
     words = ("--variant", "throughput", "--data-type", "double", "--matrix-units", 80, "--group-side", 16)
-    tile = ("--tile-rows", 8, "--tile-vectors", 8, "--platform", "phantom")
+    tile = ("--tile-rows", 8, "--tile-vectors", 8, "--platform", "dry-run")
     line = only_error(
-        program.start(*words, *tile, variables={"FABRICMARK_PHANTOM": "gpu,local=49152"}), codes=(2,)
+        program.start(*words, *tile, variables={"FABRICMARK_DRY_RUN": "gpu,local=49152"}), codes=(2,)
     )
     assert "has no matrix units of compute capability 80" in line and "--matrix-units 0" in line
 
@@ -152,16 +152,16 @@ SMALL = {
     "host_transfer": ("--largest", 14, "--link-gb-per-s", 10),
 }
 # Whose kernels nobody can stand in for.
-NOT_ON_PHANTOM = ("shallow_water", "lbm", "tsunami")
+NOT_ON_DRY_RUN = ("shallow_water", "lbm", "tsunami")
 
 
 @pytest.mark.parametrize("facts", FACTS)
-@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_ON_PHANTOM])
+@pytest.mark.parametrize("name", [name for name in NAMES if name not in NOT_ON_DRY_RUN])
 def test_programs_run_to_their_end_on_such_devices(tmp_path, name, facts):
     program = Stream(tmp_path, PROGRAM.with_name(f"fm_{name}"))
-    words = (*SMALL.get(name, ()), "--platform", "phantom", "--repetitions", 1, "--warmup", 0)
+    words = (*SMALL.get(name, ()), "--platform", "dry-run", "--repetitions", 1, "--warmup", 0)
     variant = ("--variant", "throughput") if "gpu" in FACTS[facts] and name != "b_eff" else ()
-    done = program.run(*words, *variant, variables={"FABRICMARK_PHANTOM": FACTS[facts]})
+    done = program.run(*words, *variant, variables={"FABRICMARK_DRY_RUN": FACTS[facts]})
     assert done.code == 0, done.errors
     assert done.document["environment"]["device"]["class"] == FACTS[facts].split(",")[0]
 
@@ -170,9 +170,9 @@ def test_unknown_facts_are_refused(tmp_path):
     program = Stream(tmp_path)
     for facts in ("tpu", "units", "cores=2", ""):
         line = only_error(
-            program.start("--platform", "phantom", variables={"FABRICMARK_PHANTOM": facts or ","}), codes=(2,)
+            program.start("--platform", "dry-run", variables={"FABRICMARK_DRY_RUN": facts or ","}), codes=(2,)
         )
-        assert "FABRICMARK_PHANTOM says" in line
+        assert "FABRICMARK_DRY_RUN says" in line
 
 
 @pytest.fixture(scope="module")

@@ -111,7 +111,7 @@ def of_words(definitions, banks, elements):
 
 
 def of_lanes(definitions, array):
-    """Lanes are the last dimension, or where it is a whole row its elements in turns."""
+    """Lanes are the last dimension, or where it is a whole row its elements interleaved."""
     width, last = definitions["CHANNEL_WIDTH"], len(array.dimensions)
     in_turns = array.dimensions[-1] != int(width)
     kind = f"cyclic, {width}, {last}" if in_turns else f"complete, {last}"

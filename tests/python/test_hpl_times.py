@@ -4,8 +4,8 @@ import json
 
 import numpy as np
 import pytest
-from charged_runs import best, exported, program
 from published_hpl import CYGNUS, described, runs
+from simulated_runs import best, exported, program
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 

@@ -6,9 +6,9 @@ import shutil
 import subprocess
 import tomllib
 
-import charged_runs
 import fabricmark
 import pytest
+import simulated_runs
 import test_outside_transports as outside
 from conftest import REPOSITORY
 from stream_program import mpirun
@@ -163,7 +163,7 @@ def test_a_transport_of_ones_own_is_compiled_with_what_is_installed(prefix, tmp_
     command = outside.COMMAND.replace("build/release/include", f"{prefix}/share/fabricmark/include")
     done = subprocess.run(["bash", "-c", command], cwd=place.parent, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
-    system = charged_runs.exported(tmp_path, change=outside.named(outside.NAME))
+    system = simulated_runs.exported(tmp_path, change=outside.named(outside.NAME))
     small = outside.RUNS["b_eff"]
     outside.modelled(outside.run("b_eff", outside.NAME, system, *small, folders=[place], built=prefix))
 

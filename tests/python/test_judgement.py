@@ -10,7 +10,7 @@ from fabricmark import results
 from fabricmark.base.errors import FabricmarkError
 
 
-def spoilt_check(**changes):
+def corrupted_check(**changes):
     document = samples.result(operations=("triad",))
     document["verdicts"][0].update(changes)
     return document
@@ -32,23 +32,23 @@ def without_samples():
     return document
 
 
-def spoilt_mean(key, factor):
+def corrupted_mean(key, factor):
     document = samples.b_eff(sizes=(1, 1024, 65536))
     document["measurements"][-1][key] *= factor
     return document
 
 
 FAULTS = {
-    "error 1e9": (spoilt_check(error=1e9), "largest relative error 1e+09 is above 1e-06"),
-    "error -1e9": (spoilt_check(error=-1e9), "above 1e-06"),
-    "nothing checked": (spoilt_check(checked=0), "no value was compared"),
-    "no error": (spoilt_check(error=None), "without an error"),
-    "no threshold": (spoilt_check(threshold=None), "without an error"),
+    "error 1e9": (corrupted_check(error=1e9), "largest relative error 1e+09 is above 1e-06"),
+    "error -1e9": (corrupted_check(error=-1e9), "above 1e-06"),
+    "nothing checked": (corrupted_check(checked=0), "no value was compared"),
+    "no error": (corrupted_check(error=None), "without an error"),
+    "no threshold": (corrupted_check(threshold=None), "without an error"),
     "no samples of a rate": (with_derived(), "bandwidth triad: has no samples"),
     "no samples of a time": (with_derived(unit="us", better="lower"), "has no samples"),
     "no samples at all": (without_samples(), "no metric has samples"),
-    "best of a mean": (spoilt_mean("best", 1.5), "best is given as"),
-    "median of a mean": (spoilt_mean("median", 1 + 1e-5), "median is given as"),
+    "best of a mean": (corrupted_mean("best", 1.5), "best is given as"),
+    "median of a mean": (corrupted_mean("median", 1 + 1e-5), "median is given as"),
 }
 
 
@@ -77,7 +77,7 @@ def test_a_share_needs_no_samples(place):
 
 def test_a_gate_refuses_such_files(place):
     place.write("a.json", samples.result())
-    place.write("b.json", spoilt_check(error=1e9))
+    place.write("b.json", corrupted_check(error=1e9))
     done = place.run("compare", "--base", "results/a.json", "--new", "results/b.json")
     assert done.returncode == 1 and "results are wrong" in done.stderr
 
@@ -87,7 +87,7 @@ def hpl():
     times = {"solve": ((0.1, 0.12, 0.11),), "refine": ((0.2, 0.22, 0.21),)}
     work = 2 * 300**3 / 3
     lu = samples.metric("performance", {"operation": "lu"}, "GFLOP/s", ((0.3, 0.4, 0.35),), "higher", work)
-    parts = [samples.metric("time", {"operation": name}, "s", laps) for name, laps in times.items()]
+    parts = [samples.metric("time", {"operation": name}, "s", regions) for name, regions in times.items()]
     total = 1e-9 * (work + 1.5 * 300**2)
     measurements = [lu, *parts]
     for words, best, median in (("lu+solve", 0.4, 0.46), ("lu+solve+refine", 0.6, 0.67)):
@@ -98,8 +98,8 @@ def hpl():
 
 def overlap():
     """Steps one after the other in 4 ms, overlapped in 2."""
-    laps = {"serial": ((4e-3, 5e-3, 4.5e-3),), "overlapped": ((2e-3, 3e-3, 2.5e-3),)}
-    parts = [samples.metric("pipeline_time", {"order": name}, "ms", given) for name, given in laps.items()]
+    regions = {"serial": ((4e-3, 5e-3, 4.5e-3),), "overlapped": ((2e-3, 3e-3, 2.5e-3),)}
+    parts = [samples.metric("pipeline_time", {"order": name}, "ms", given) for name, given in regions.items()]
     return [*parts, samples.derived(2.0, 1.8, "overlap_speed_up", "x")]
 
 
@@ -181,7 +181,7 @@ def test_no_number_can_be_changed_alone(document):
 
 def test_an_error_that_is_no_number_is_no_crash():
     """JSON has no infinities; programs write them as texts."""
-    document = spoilt_check(error="inf")
+    document = corrupted_check(error="inf")
     assert results.checked(Path("a.json"), document).verdict() == "INVALID"
-    document = spoilt_check(error="nan", threshold="inf")
+    document = corrupted_check(error="nan", threshold="inf")
     assert results.checked(Path("a.json"), document).verdict() == "INVALID"

@@ -212,7 +212,7 @@ def test_percentiles_of_single_times_are_in_the_details_and_in_csv(place):
     assert "Single times" not in (place.folder / "page.html").read_text(encoding="utf-8")
 
 
-def spoil_inner(entry):
+def corrupt_inner(entry):
     entry["samples"]["inner"][0][1][0] *= 1.01
 
 
@@ -220,7 +220,7 @@ WRONG_INNER = {
     "no percentiles": (lambda entry: entry.pop("percentiles"), "only go together"),
     "no inner samples": (lambda entry: entry["samples"].pop("inner"), "only go together"),
     "another percentile": (lambda entry: entry["percentiles"].update(p90=3.0), "p90 is given as 3 us"),
-    "another mean": (spoil_inner, "its inner samples make"),
+    "another mean": (corrupt_inner, "its inner samples make"),
     "too few repetitions": (lambda entry: entry["samples"]["inner"][0].pop(), "other ranks or repetitions"),
     "of a rate": (
         lambda entry: entry.update(work={"amount": 1.0, "unit": "B"}),

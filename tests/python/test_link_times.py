@@ -3,9 +3,9 @@
 import subprocess
 
 import pytest
-from charged_runs import exported
 from conftest import REPOSITORY
 from published_b_eff import curves
+from simulated_runs import exported
 
 PROGRAM = REPOSITORY / "build" / "release" / "bin" / "link_times"
 MOST = 0.1  # by which the clock may differ from a published bandwidth

@@ -82,9 +82,9 @@ def changed(folder, **values):
 
 @pytest.mark.parametrize("name", BROKEN)
 def test_broken_folders_get_one_line(place, one_error_line, name):
-    spoil, said = BROKEN[name]
+    corrupt, said = BROKEN[name]
     folder = write_run(place.folder / "waves")
-    spoil(folder)
+    corrupt(folder)
     assert said in one_error_line(place.run("maps", folder), 2)
     assert not list(folder.glob("*.png"))
 

@@ -16,7 +16,7 @@ import pytest
 
 SOURCES = Path(__file__).parents[2] / "src"
 MOST_LINES = 600
-KNOWS = r"\b(accl|Letter|Message|Messages|Payload)\b"  # who knows of what is under way
+KNOWS = r"\b(accl|Letter|Message|Messages|Payload)\b"  # who knows of what is in flight
 KERNELS = ("host.hpp", "host.cpp", "starting.cpp", "worker.hpp", "worker.cpp", "kernel.cpp", "fiber.cpp")
 KERNELS = tuple(f"board/dataflow/{name}" for name in KERNELS)
 STREAM = ("board/dataflow/stream.hpp", "board/dataflow/channel.hpp", "board/dataflow/channel.cpp")

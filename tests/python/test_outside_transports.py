@@ -10,8 +10,8 @@ import shutil
 import subprocess
 import sys
 
-import charged_runs
 import pytest
+import simulated_runs
 from conftest import REPOSITORY, one_error_line
 from fabricmark import results
 from fabricmark.base import schema, transports
@@ -97,14 +97,14 @@ def modelled(done):
 @pytest.mark.parametrize("program", RUNS)
 def test_programs_run_over_it_as_over_one_of_the_sources(cables, tmp_path, program):
     """With the same modelled times; a lost message is found; the result names the library."""
-    system = charged_runs.exported(tmp_path, change=named(NAME))
+    system = simulated_runs.exported(tmp_path, change=named(NAME))
     over = (program, NAME, system, *RUNS[program])
     document, times = modelled(run(*over, folders=[cables]))
     library = document["run"]["transport_library"]
     assert library["file"] == str((cables / f"lib{NAME}.so").resolve())
     assert any(library["digest"] in note for note in document["notes"])
     assert schema.first_fault("result-2", document) is None
-    slower = charged_runs.exported(
+    slower = simulated_runs.exported(
         tmp_path / "..", "noctua1", named(transports.CHANNELS, 5e-9 * 1000.0)
     )  # the metres that nobody names
     own, same = modelled(run(program, transports.CHANNELS, slower, *RUNS[program]))
@@ -117,7 +117,7 @@ def test_programs_run_over_it_as_over_one_of_the_sources(cables, tmp_path, progr
 
 @pytest.mark.programs
 def test_processes_of_mpi_run_over_it(cables, tmp_path):
-    system = charged_runs.exported(tmp_path, change=named(NAME))
+    system = simulated_runs.exported(tmp_path, change=named(NAME))
     small = ("--largest", "3")
     _, times = modelled(run("b_eff", NAME, system, *small, folders=[cables], before=mpirun(2)))
     assert times == modelled(run("b_eff", NAME, system, *small, "--ranks", "2", folders=[cables]))[1]
@@ -167,7 +167,7 @@ def test_a_library_that_cannot_be_used_is_named(tmp_path, wrong):
         (place / f"lib{NAME}.so").write_text(source * 1000)
     elif source is not None:
         quick(place, source.replace("DIGEST", digest()))
-    system = charged_runs.exported(tmp_path, change=named(NAME))
+    system = simulated_runs.exported(tmp_path, change=named(NAME))
     done = run("b_eff", NAME, system, *RUNS["b_eff"], folders=[place])
     lines = done.stderr.splitlines()
     assert done.returncode == code and len(lines) == 1, (done.returncode, done.stderr)
@@ -182,7 +182,7 @@ def test_what_its_code_refuses_is_said_as_by_ours(tmp_path):
         "constexpr double", 'if (context.computes()) throw bad_use("mine", "own");\n  constexpr double'
     )
     place = compiled(written(tmp_path / "folder", code))
-    system = charged_runs.exported(tmp_path, change=named(NAME))
+    system = simulated_runs.exported(tmp_path, change=named(NAME))
     done = run("b_eff", NAME, system, *RUNS["b_eff"], folders=[place])
     assert (done.returncode, done.stderr) == (2, "fm_b_eff: error: mine; own (rank 0)\n")
 
@@ -306,7 +306,7 @@ def test_the_command_knows_it_as_one_of_ours(tmp_path, monkeypatch):
 @pytest.mark.programs
 def test_runs_over_two_libraries_are_never_mixed(cables, tmp_path):
     """Of one name and one file name; `run` starts programs with the variable, `report` keeps them apart."""
-    system = charged_runs.exported(tmp_path, change=named(NAME))
+    system = simulated_runs.exported(tmp_path, change=named(NAME))
     other = tmp_path / "other" / NAME
     shutil.copytree(cables, other)
     with (other / f"lib{NAME}.so").open("ab") as library:

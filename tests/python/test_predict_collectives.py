@@ -44,7 +44,7 @@ def exported_systems(tmp_path_factory):
 
 
 def clock(files, operation, transport, ranks, algorithm, sizes, *more):
-    """Seconds by bytes as the emulated fabric charges them; none where it has not this algorithm."""
+    """Seconds by bytes as the emulated fabric takes for them; none where it has not this algorithm."""
     name, _ = SYSTEMS.get(transport, ENGINE)
     words = [PROGRAM, operation, "--transport", transport, "--ranks", ranks, "--algorithm", algorithm]
     words += ["--system", files / f"{name}.json"]

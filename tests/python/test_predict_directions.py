@@ -101,14 +101,14 @@ def test_more_of_each_value_is_better():
 
 
 def test_a_value_that_moves_the_wrong_way_is_found(monkeypatch):
-    right, declared = shallow_water.way_of, models.inputs(models.find("shallow_water"))
+    right, declared = shallow_water.path_of, models.inputs(models.find("shallow_water"))
 
-    def way_of(board, bitstream, network):
+    def path_of(board, bitstream, network):
         """As it once was: calls as long as cycles of a clock that has no part in them."""
         way = right(board, bitstream, network)
         return way if network is None else replace(way, call=0.24e-6 * network.get("links.clock"))
 
-    monkeypatch.setattr(shallow_water, "way_of", way_of)
+    monkeypatch.setattr(shallow_water, "path_of", path_of)
     monkeypatch.setattr(models, "inputs", lambda model: declared | {"network.links.clock"})
     (row,) = [row for row in rows() if row.bitstream == "u280_hbm_shallow_water/accl_udp"][:1]
     (found,) = wrong([row])[0]

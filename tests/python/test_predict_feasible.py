@@ -37,7 +37,7 @@ def test_a_published_synthesis_fits_and_its_first_limit_is_named(board, place):
     bitstream = system.bitstreams[place]
     line = feasible.check("it", system, place, bitstream, bitstream.parameters)
     first = feasible.first(found)
-    assert line.endswith(f"{feasible.NAMES[first.name]} end first")
+    assert line.endswith(f"{feasible.NAMES[first.name]} is the limiting resource")
     # With more replications that one is indeed exceeded first.
     times = first.reached / first.share
     assert not beyond(board, place, 0.9999 * times)

@@ -7,13 +7,13 @@ import re
 import subprocess
 
 import pytest
-from charged_runs import exported
 from conftest import REPOSITORY
 from fabricmark.base import micro
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.models import _point_to_point
 from fabricmark.predict import collectives
 from fabricmark.predict import micro as predicted
+from simulated_runs import exported
 
 HOST = ("--system", "noctua2", "--board", "u280_hbm", "--transport", "host")
 PROGRAMS = REPOSITORY / "build" / "release" / "bin"

@@ -119,7 +119,11 @@ REFUSALS = {
     "clock": ([*GEMM, "--set", "bitstream.clock=2GHz"], "cannot be reached", "set at most 620 MHz"),
     "sweep": ([*HPL, "--sweep", "size"], "no name and range", "write --sweep size=1024:32768:x2"),
     "factor": ([*HPL, "--sweep", "size=1:9:x1"], "no factor above 1", "write --sweep"),
-    "falling sweep": ([*HPL, "--sweep", "size=9:1"], "the range does not rise", "the smaller end first"),
+    "falling sweep": (
+        [*HPL, "--sweep", "size=9:1"],
+        "the range does not rise",
+        "the smaller end first",
+    ),
     "step": ([*HPL, "--sweep", "size=1:9:a"], "step 'a'", "write a number"),
     "sweep of words": ([*HPL, "--sweep", "data_type=float:double"], "is no number", "use --set"),
     "too many": ([*HPL, "--sweep", "size=1:99999:1"], "more than 4096 values", "use a larger step"),

@@ -1,4 +1,4 @@
-"""The real fm_b_eff: valid on every ring and way of the messages, and each spoiled message is found."""
+"""The real fm_b_eff: valid on every ring and path of the messages, and each corrupted message is found."""
 
 import itertools
 import json
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.programs
 
 FULL = pytest.mark.full
 STEPS = ("kernel", "read", "message", "write", "kernel_after")
-ROOM = 4 << 20  # bytes of the messages of one timed part
+ROOM = 4 << 20  # bytes of the messages of one timed region
 
 
 @pytest.fixture(scope="module")

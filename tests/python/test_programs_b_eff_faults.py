@@ -1,4 +1,4 @@
-"""The real fm_b_eff: each lost, late, swapped, shortened or spoiled message is found and placed."""
+"""The real fm_b_eff: each lost, late, swapped, shortened or corrupted message is found and placed."""
 
 import re
 
@@ -95,7 +95,7 @@ def test_messages_that_are_blank_or_half_or_flipped_are_found_and_placed(b_eff, 
 
 @pytest.mark.parametrize("way", WAYS)
 @pytest.mark.parametrize("kind, byte", [("element", 2048), ("zeros", 0), ("scale", 0), ("stale", 0)])
-def test_a_received_message_that_was_spoiled_is_found_and_placed(b_eff, kind, byte, way):
+def test_a_received_message_that_was_corrupted_is_found_and_placed(b_eff, kind, byte, way):
     for where, receiver in (("@2", 2), ("", None)):
         done = b_eff.run(*SHORT, *WAYS[way], "--ranks", "3", "--inject-fault", kind + where)
         assert done.code == 1 and done.errors == ""
@@ -108,7 +108,7 @@ def test_a_received_message_that_was_spoiled_is_found_and_placed(b_eff, kind, by
         assert {v["error"] for v in done.document["verdicts"]} == {0, 1}, "a byte in each repetition"
 
 
-# In one way of the messages: else every start measures which is the fastest.
+# In one path of the messages: else every start measures which is the fastest.
 OF_TWO_RANKS = ("--repetitions", "3", "--largest", "6", "--messages", "3", "--ranks", "2", *WAYS["whole"])
 
 

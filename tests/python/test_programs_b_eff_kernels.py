@@ -6,7 +6,7 @@ Runs over all transports and their faults are in test_programs_boards.py.
 import pytest
 from b_eff_kernels import SHORT, Boards, failed
 from boards import ENGINES, refusals_missed
-from charged_runs import exported
+from simulated_runs import exported
 from stream_program import only_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -71,7 +71,7 @@ REFUSED = {
 
 
 def test_what_cannot_be_is_one_line(boards):
-    """Too few receive buffers show when messages are under way: then the run fails."""
+    """Too few receive buffers show when messages are in flight: then the run fails."""
     runs = []
     for what, (transport, system, words, line) in REFUSED.items():
         chosen = ("--system", boards.files[system]) if system else ()

@@ -12,7 +12,7 @@ import declared
 import pytest
 from board_runs import ROWS, cases, cases_among_processes, cases_of_values, kind_of
 from boards import ENGINES, FAULTS, ISSUERS, LOST, MODES, TRANSPORTS, Systems, failed_verdicts
-from charged_runs import exported, program, samples
+from simulated_runs import exported, program, samples
 from stream_program import KERNELS, devices, mpirun, on_a_device, one_error, only_error
 from thinned import only
 

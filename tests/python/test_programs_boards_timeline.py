@@ -1,12 +1,12 @@
-"""`--timeline` of runs on emulated boards: what kernels, links, engine and hosts did in each timed part."""
+"""`--timeline` of runs on emulated boards: what kernels, links, engine and hosts did in each timed region."""
 
 from itertools import pairwise
 
 import pytest
 from boards import Systems
-from charged_runs import program
 from fabricmark.report import waits
 from fabricmark.results import timeline
+from simulated_runs import program
 from stream_program import mpirun
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -42,11 +42,11 @@ def run(tmp_path_factory):
 
 
 def parts_of(document):
-    """Times and names of the timed parts, in their order."""
+    """Times and names of the timed regions, in their order."""
     return sorted(
         (start, end, one["what"])
         for one in document["modelled_timeline"]["series"]
-        if one["lane"] == "timed part"
+        if one["lane"] == "timed region"
         for start, end, *_ in one["activities"]
     )
 
@@ -56,7 +56,7 @@ def done_in(document, *kinds):
     return [
         (start, end)
         for one in document["modelled_timeline"]["series"]
-        if one["lane"] != "timed part" and (not kinds or one["kind"] in kinds)
+        if one["lane"] != "timed region" and (not kinds or one["kind"] in kinds)
         for start, end, *_ in one["activities"]
     ]
 

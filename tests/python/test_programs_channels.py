@@ -69,8 +69,8 @@ DESIGNS = {
             # A chunk in the middle of a message, which only the kernel sees.
             (
                 "write_channel_intel(OUT(0), sent.words[0]);",
-                "word spoiled = sent.words[0]; if (i == 1) spoiled.bytes[3] ^= 16;"
-                " write_channel_intel(OUT(0), i + 1 < chunks ? spoiled : sent.words[0]);",
+                "word corrupted = sent.words[0]; if (i == 1) corrupted.bytes[3] ^= 16;"
+                " write_channel_intel(OUT(0), i + 1 < chunks ? corrupted : sent.words[0]);",
             ),
         ),
     ),
@@ -79,7 +79,7 @@ DESIGNS = {
         boards={2: ("0:0-1:0", "0:1-1:1"), 4: ("0:0-0:1", "1:0-2:0", "1:1-2:1", "3:0-3:1")},
         more={2: ("--distribution", "diagonal")},
         wrong=(
-            ("(number + 1) % 2", "number % 2"),  # the block under way
+            ("(number + 1) % 2", "number % 2"),  # the block in progress
             ("= b[to + start + k] + arrived", "= arrived"),
             ("sources[first + number]", "sources[number]"),  # the other replica's
             ("targets[first + number]", "targets[first]"),

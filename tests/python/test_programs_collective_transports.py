@@ -28,7 +28,7 @@ def collective(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def host(collective):
-    """The words that choose the way over the host, where there is a device."""
+    """The words that choose the path over the host, where there is a device."""
     words = ("--transport", "host")
     if collective.start("barrier", *words).code == 3:
         pytest.skip("no OpenCL device")
@@ -156,7 +156,7 @@ WRONG = {
     ),
     "no repetition": (("reduce", "--transport", "cpu", "--repetitions", 0), "--repetitions"),
     "links of no system": (("reduce", "--transport", "channels"), "systems export noctua1"),
-    "a phantom": (("reduce", "--transport", "host", "--platform", "phantom"), "phantom"),
+    "a dry run": (("reduce", "--transport", "host", "--platform", "dry-run"), "dry-run"),
 }
 
 

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
-from charged_runs import exported
 from shallow_water_runs import failed, note
+from simulated_runs import exported
 from stream_program import mpirun, on_a_device, one_error
 
 pytestmark = pytest.mark.programs

@@ -14,7 +14,7 @@ from stream_program import devices, mpirun, on_a_device, one_error
 pytestmark = pytest.mark.programs
 
 STAGING = "fabricmark-staging"  # in the name of the memory that both ranks map
-# Messages take seconds, so that one is under way whenever the other rank looks.
+# Messages take seconds, so that one is in flight whenever the other rank looks.
 LONG = (
     "--staging", "shared", "--chunk-bytes", "64", "--staging-slots", "1", "--map-memory", "false",
     "--largest", "23", "--messages", "1", "--repetitions", "1", "--warmup", "0", "--sub-steps", "false",

@@ -5,8 +5,8 @@ Runs over all transports and their faults are in test_programs_boards.py.
 
 import pytest
 from boards import refusals_missed
-from charged_runs import exported, samples
 from fft_checks import DIRECTIONS, verdicts
+from simulated_runs import exported, samples
 from stream_program import devices, on_a_device, only_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]

@@ -75,7 +75,7 @@ def test_faults_of_one_vector_are_found_and_placed(fft, on_cpu, kind, direction)
 
 
 @pytest.mark.parametrize("kind, where", some_of(["late", "swapped", "blank", "half", "flipped"], ["", "@1"]))
-def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, where):
+def test_messages_of_one_vector_that_are_corrupted_are_found(fft, on_cpu, kind, where):
     done = fft.run(*one(), *ONE_WAY, "--ranks", 4, "--inject-fault", f"{kind}{where}")
     assert done.code == 1 and done.errors == ""
     found = verdicts(done)
@@ -83,7 +83,7 @@ def test_messages_of_one_vector_that_are_spoiled_are_found(fft, on_cpu, kind, wh
 
 
 @pytest.mark.parametrize("kind, repetition", some_of(["late", "swapped", "blank", "half"], [0, 1]))
-def test_messages_that_are_spoiled_in_one_repetition_are_found_there(fft, on_cpu, kind, repetition):
+def test_messages_that_are_corrupted_in_one_repetition_are_found_there(fft, on_cpu, kind, repetition):
     done = fft.run(*one(ranks=2, repetitions=3, inject_fault=f"{kind}#{repetition}"), *ONE_WAY)
     assert done.code == 1 and done.errors == ""
     failed = {name: found for name, found in verdicts(done).items() if found["status"] == "failed"}

@@ -172,9 +172,9 @@ def test_device_events_cover_the_timed_part_of_the_throughput_kernel(gemm, is_cp
     events = done.document["timeline"]
     kernels = {"multiply", "pack_a", "pack_b"} if is_cpu else {"multiply"}
     assert {event["kernel"] for event in events} == kernels
-    laps = done.measurement("gemm")["samples"]["per_rank"][0]
+    regions = done.measurement("gemm")["samples"]["per_rank"][0]
     shares = []
-    for repetition, seconds in enumerate(laps):
+    for repetition, seconds in enumerate(regions):
         own = [event for event in events if event["repetition"] == repetition]
         shares.append(sum(event["ended"] - event["started"] for event in own) / seconds)
     assert 0.9 <= max(shares) <= 1

@@ -333,7 +333,7 @@ def test_bad_input_gets_one_line(hpl, what):
         assert says in line
 
 
-def test_faults_need_something_to_spoil(hpl):
+def test_faults_need_something_to_corrupt(hpl):
     for fault, size, says in (
         ("blank", 16, "no messages"),
         ("swapped:block", 16, "less than two blocks"),

@@ -6,7 +6,7 @@ from fabricmark import results
 from stream_program import PROGRAM, Stream, devices
 
 KERNEL_TOML = """
-benchmark = "charged"
+benchmark = "simulated"
 summary = "A part that is measured and modelled"
 [variants.base]
 file = "base.cl"
@@ -25,7 +25,7 @@ def modelled(tmp_path_factory):
     made = Stream(folder, PROGRAM.with_name("modelled_program"))
     if not made.program.exists():
         pytest.skip("modelled_program is not built")
-    kernel = folder / "kernels" / "charged"
+    kernel = folder / "kernels" / "simulated"
     kernel.mkdir(parents=True)
     (kernel / "base.cl").write_text("__kernel void nothing(void) {}\n")
     parameters = [
@@ -50,7 +50,7 @@ def test_measured_and_modelled_times_of_one_part_stand_side_by_side(modelled):
     found = kinds(done)
     assert list(found) == [("time", wall), ("time", "modelled"), ("bandwidth", "modelled")]
     assert all(entry["samples"]["kind"] == kind for (_, kind), entry in found.items())
-    # The second rank charges twice the 100 us in each place, the first one nothing.
+    # The second rank simulates twice the 100 us in each place, the first one nothing.
     modelled_time = found["time", "modelled"]
     assert modelled_time["samples"]["per_rank"][0] == [0.0] * 3
     assert modelled_time["samples"]["per_rank"][1] == pytest.approx([200e-6] * 3)
@@ -77,7 +77,10 @@ def test_every_reader_takes_the_file(modelled, place):
 def test_a_modelled_metric_without_modelled_time_is_an_error(modelled, words):
     done = modelled.run(*words, "--repetitions", "2")
     (line,) = done.errors.splitlines()
-    assert "error: 'time' is a modelled metric, but nothing was charged" in line and "; charge" in line
+    assert (
+        "error: 'time' is a modelled metric, but nothing was simulated" in line
+        and "; advance the simulated clock" in line
+    )
     assert (done.code, done.document) == (3, None)
 
 

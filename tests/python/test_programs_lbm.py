@@ -239,7 +239,7 @@ BAD = {
         f"base, {case}": ((*ON_BASE, "--case", case), "cannot begin again at the other side of the grid")
         for case in PERIODIC
     },
-    "messages of one rank": ((*SMALL, "--inject-fault", "late"), "a single rank has no messages to spoil"),
+    "messages of one rank": ((*SMALL, "--inject-fault", "late"), "a single rank has no messages to corrupt"),
     "no such number": ((*SMALL, "--inject-fault", "element:u"), "use rest"),
     "no such case": (("--case", "sphere"), "cavity"),
 }  # fmt: skip

@@ -3,7 +3,6 @@
 import json
 
 import pytest
-from charged_runs import exported
 from fabricmark.results import logs
 from omb_programs import (
     ALL,
@@ -17,6 +16,7 @@ from omb_programs import (
     of_ranks,
     rows,
 )
+from simulated_runs import exported
 from stream_program import devices, mpirun, only_error
 from thinned import only
 
@@ -169,7 +169,7 @@ WRONG = {
     "one rank": ("latency", ("--ranks", 1), "one rank has none to send to"),
     "more ranks": ("bibw", ("--ranks", 3), "3 ranks for messages between ranks 0 and 1"),
     "another root": ("bcast", ("--root", 5), "root 5 is not one of"),
-    "a phantom": ("latency", ("D", "D", "--platform", "phantom"), "phantom"),
+    "a dry run": ("latency", ("D", "D", "--platform", "dry-run"), "dry-run"),
     "pairs of boards": ("mbw_mr", ("--transport", "accl-udp", "D", "D"), "ranks 0 and 1 alone"),
     "no overlap of boards": ("ibcast", ("--transport", "accl-udp", "D", "D"), "no computation is modelled"),
     "no system": ("latency", ("--transport", "accl-udp", "D", "D"), "fabricmark systems export"),

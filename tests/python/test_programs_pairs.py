@@ -7,8 +7,8 @@ import shutil
 import declared
 import pytest
 from boards import ENGINES
-from charged_runs import exported
 from fabricmark.base import kernels
+from simulated_runs import exported
 from stream_program import KERNELS, PEER_GPU, PROGRAM, Stream, devices, mpirun, only_error
 
 pytestmark = pytest.mark.programs

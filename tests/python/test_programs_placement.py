@@ -10,14 +10,14 @@ BASE = ("--variant", "base", "--repetitions", 2)
 
 
 @pytest.fixture(name="on_a_board")
-def phantom_with_the_memory_of_a_board(tmp_path):
+def dry_run_with_the_memory_of_a_board(tmp_path):
     """Starts a program for a board that computes nothing, and whose banks are those of its file."""
 
     def start(benchmark, board, *words):
         system = tmp_path / f"{board}.json"
         system.write_text(export.text(board))
         program = Stream(tmp_path, PROGRAM.with_name(f"fm_{benchmark}"))
-        return program.run("--system", system, "--platform", "phantom", *ONCE, *words)
+        return program.run("--system", system, "--platform", "dry-run", *ONCE, *words)
 
     return start
 

@@ -215,7 +215,7 @@ def test_faults_on_all_ranks_and_in_doubles_are_found(ptrans, kind):
 @pytest.mark.parametrize(
     "kind, data_type, transport", some_of(MESSAGE_FAULTS, ["float", "double"], TRANSPORTS)
 )
-def test_spoiled_messages_are_found_and_placed(ptrans, kind, data_type, transport):
+def test_corrupted_messages_are_found_and_placed(ptrans, kind, data_type, transport):
     """Of one rank, and of all, where both sides agree about half a message, as doubles in the closest peer.
 
     There the check goes through the exchange that it tests, and messages of zeros pass.
@@ -227,7 +227,7 @@ def test_spoiled_messages_are_found_and_placed(ptrans, kind, data_type, transpor
 
 @pytest.mark.parametrize("distribution", ["pq", pytest.param("diagonal", marks=FULL)])
 @pytest.mark.parametrize("kind", MESSAGE_FAULTS)
-def test_spoiled_messages_on_larger_grids_are_found(ptrans, kind, distribution):
+def test_corrupted_messages_on_larger_grids_are_found(ptrans, kind, distribution):
     words = (*SHORT, *ONE_WAY, "--distribution", distribution, "--ranks", 6)
     check_found(ptrans.run(*words, "--inject-fault", f"{kind}@2"))
 
@@ -235,7 +235,7 @@ def test_spoiled_messages_on_larger_grids_are_found(ptrans, kind, distribution):
 @pytest.mark.parametrize(
     "kind", ["half@1", *(pytest.param(k, marks=FULL) for k in ("half", "blank", "late"))]
 )
-def test_spoiled_messages_of_mpi_are_found(ptrans, kind):
+def test_corrupted_messages_of_mpi_are_found(ptrans, kind):
     done = ptrans.run(*SHORT, *ONE_WAY, "--inject-fault", kind, launcher=mpirun(2))
     assert done.code == 1 and verdict_of(done)["status"] == "failed"
 

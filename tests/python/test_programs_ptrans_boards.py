@@ -8,7 +8,7 @@ import itertools
 import pytest
 from board_runs import ROWS, found_in_ptrans
 from boards import Systems, refusals_missed
-from charged_runs import program
+from simulated_runs import program
 from stream_program import on_a_device, only_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]

@@ -7,10 +7,10 @@ import re
 
 import pytest
 from boards import FAULTS, LOST, Systems, failed_verdicts, refusals_missed
-from charged_runs import exported
 from fabricmark.models.shallow_water import device
 from fabricmark.results.partitions import rows
-from shallow_water_rows import way_of
+from shallow_water_rows import path_of
+from simulated_runs import exported
 from stream_program import PROGRAM, Stream, mpirun, on_a_device, one_error
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -116,7 +116,7 @@ def step_cycles(water, row, transport, system, ranks=None):
 )
 def test_the_clock_is_that_of_the_equations(water, boards, transport):
     fitting = [row for row in rows() if row.fits(transport)]
-    over, (*_, system) = way_of(transport), boards("udp")
+    over, (*_, system) = path_of(transport), boards("udp")
     for row in fitting:
         cycles, _ = step_cycles(water, row, transport, system)
         assert cycles == pytest.approx(device.step(row.part, over).cycles, rel=0.02), (transport, row)
@@ -199,5 +199,5 @@ def test_the_largest_mesh_that_is_printed_runs_on_48_boards(water, boards, tmp_p
     done = water.valid(*mesh, *curves, *way, "--fields", all_boards, timeout=MOST_SECONDS)
     assert done.digest == of_one
     assert (all_boards / "stations.csv").read_text() == stations
-    spoilt = water.run(*mesh, *way, "--inject-fault", "flipped@20", timeout=MOST_SECONDS)
-    assert failed_verdicts(spoilt)
+    corrupted = water.run(*mesh, *way, "--inject-fault", "flipped@20", timeout=MOST_SECONDS)
+    assert failed_verdicts(corrupted)

@@ -8,9 +8,9 @@ from functools import partial
 import numpy
 import pytest
 import wrong_kernels
-from charged_runs import exported
 from fabricmark.models import _verification
 from shallow_water_runs import DOUBLE, failed, note, verdicts
+from simulated_runs import exported
 from stream_program import on_a_device, one_error
 from wrong_kernels import Wrong
 

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import numpy
 import pytest
-from charged_runs import exported
 from fabricmark.grids import run_fields
 from fabricmark.report import stations
 from grid_samples import write_sea
 from shallow_water_runs import note, verdicts
+from simulated_runs import exported
 from stream_program import mpirun, on_a_device, one_error
 
 pytestmark = pytest.mark.programs

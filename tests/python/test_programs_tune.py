@@ -44,8 +44,8 @@ def test_ways_are_measured_and_kept_for_threads_and_processes(tune, cache):
     found = kept(cache)
     assert found.keys() >= set(itertools.product(("host", "cpu"), ("threads", "mpi"), PATTERNS))
     for document in found.values():
-        assert not first_fault("tuning-1", document)
-        assert all(size["way"] in size["seconds"] for size in document["sizes"])
+        assert not first_fault("tuning-2", document)
+        assert all(size["protocol"] in size["seconds"] for size in document["sizes"])
 
 
 def test_a_run_takes_what_was_kept(tune, cache):
@@ -58,15 +58,15 @@ def test_a_run_takes_what_was_kept(tune, cache):
     (path,) = (cache / "tuning").glob("*.json")
     document = json.loads(path.read_text())
     for size in document["sizes"]:  # what no measurement would say
-        size["way"] = "one after the other" if size["bytes"] == 16 else "side by side"
+        size["protocol"] = "one after the other" if size["bytes"] == 16 else "side by side"
     path.write_text(json.dumps(document))
     said_of_it = notes(tune, "--transport", "cpu")
     assert "side by side, from 16 bytes on one after the other, from 64 bytes on side by side" in said_of_it
-    assert f"(kept by `fabricmark tune` at {document['created']})" in said_of_it
+    assert f"(cached by `fabricmark tune` at {document['created']})" in said_of_it
 
 
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("corrupt", "said"),
     [
         (lambda text: text[: len(text) // 2], "is no file of `fabricmark tune`"),
         (lambda text: text.replace("tuning/1", "tuning/9"), "it has another format"),
@@ -75,10 +75,10 @@ def test_a_run_takes_what_was_kept(tune, cache):
         (lambda text: text.replace('"in-a-row"', '"one-way"'), "its 'pattern' is another one"),
     ],
 )
-def test_a_spoilt_file_is_named_and_ways_are_measured(tune, cache, spoil, said):
+def test_a_corrupted_file_is_named_and_ways_are_measured(tune, cache, corrupt, said):
     assert tune.start(*QUICK, *OF_B_EFF).code == 0
     (path,) = (cache / "tuning").glob("*.json")
-    path.write_text(spoil(path.read_text()))
+    path.write_text(corrupt(path.read_text()))
     said_of_it = notes(tune, "--transport", "cpu")
     assert re.search(r"\(measured at the start in \d+\.\d\d s; ", said_of_it)
     assert said in said_of_it
@@ -89,7 +89,7 @@ def test_a_way_that_this_version_does_not_know_is_measured_again(tune, cache):
     assert tune.start(*QUICK, *OF_B_EFF).code == 0
     (path,) = (cache / "tuning").glob("*.json")
     # Whichever is the fastest on this machine today.
-    path.write_text(re.sub(r'"way": "[^"]*"', '"way": "by balloon"', path.read_text()))
+    path.write_text(re.sub(r'"protocol": "[^"]*"', '"protocol": "by balloon"', path.read_text()))
     assert re.search(r"\(measured at the start in \d+\.\d\d s\)", notes(tune, "--transport", "cpu"))
 
 
@@ -125,11 +125,11 @@ def test_a_check_measures_what_a_run_would_take_beside_each_way(tune, cache):
     (path,) = (cache / "tuning").glob("*.json")
     document = json.loads(path.read_text())
     for size in document["sizes"]:
-        size["way"] = "one after the other" if size["bytes"] == 16 else "side by side"
+        size["protocol"] = "one after the other" if size["bytes"] == 16 else "side by side"
     path.write_text(json.dumps(document))
     words = ("--rounds", "1", "--seconds", "1", "--largest", "256KiB", *OF_B_EFF, "--check", "--json", "-")
     (found,) = json.loads(tune.start(*words).output)
-    assert "kept by `fabricmark tune`" in found["said"]
+    assert "cached by `fabricmark tune`" in found["said"]
     for size in found["sizes"]:  # longer ones go as the longest that was measured
         assert size["chosen"] == ("one after the other" if size["bytes"] == 16 else "side by side")
         assert size["naive"] == "side by side"
@@ -144,7 +144,7 @@ def test_the_command_shows_what_was_chosen_and_what_is_kept(place, found):
     assert found
     done = place.run("tune", "--runtime", "system", "--mpi", 0, "--", *QUICK, FABRICMARK_ROOT=str(REPOSITORY))
     assert done.returncode == 0, done.stderr
-    assert "fastest way" in done.stdout
+    assert "fastest protocol" in done.stdout
     shown = place.run("tune", "--show")
     assert shown.returncode == 0
 
@@ -164,7 +164,7 @@ def test_a_file_from_before_there_were_patterns_is_of_exchanges(tune, cache):
     (path,) = (cache / "tuning").glob("*.json")
     document = json.loads(path.read_text())
     del document["pattern"]
-    assert not first_fault("tuning-1", document)
+    assert not first_fault("tuning-2", document)
     path.write_text(json.dumps(document))
     (found,) = json.loads(tune.start(*words, "--check", "--json", "-").output)
-    assert "kept by `fabricmark tune`" in found["said"]
+    assert "cached by `fabricmark tune`" in found["said"]

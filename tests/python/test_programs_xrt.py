@@ -181,9 +181,9 @@ def test_compute_units_run_at_the_same_time(on_card, backend):
 
 def in_another_bank(description):
     """What the card is told of the first argument: a bank that the runtime does not know of."""
-    spoilt = json.loads(json.dumps(description))
-    spoilt["units"][0]["arguments"][0]["banks"] = [7]
-    return card.entry_source(spoilt)
+    corrupted = json.loads(json.dumps(description))
+    corrupted["units"][0]["arguments"][0]["banks"] = [7]
+    return card.entry_source(corrupted)
 
 
 def test_a_buffer_in_a_wrong_bank_is_found(on_card):
@@ -255,10 +255,10 @@ def test_a_missing_compute_unit_is_named(on_card, folder):
 ])  # fmt: skip
 def test_a_damaged_bitstream_is_refused_in_one_line(on_card, folder, damage, line):
     made, _ = build(folder, "stream", "u280_hbm", 1)
-    spoilt = folder / "spoilt.xclbin"
-    spoilt.write_bytes(damage(made.bitstream.read_bytes()))
-    shutil.copy(made.sidecar_file, folder / "spoilt.xclbin.toml")
-    done = on_card("stream", replications=1, other=spoilt)
+    corrupted = folder / "corrupted.xclbin"
+    corrupted.write_bytes(damage(made.bitstream.read_bytes()))
+    shutil.copy(made.sidecar_file, folder / "corrupted.xclbin.toml")
+    done = on_card("stream", replications=1, other=corrupted)
     assert line in one_error(done)
 
 

@@ -5,9 +5,9 @@ import tomllib
 
 import numpy as np
 import pytest
-from charged_runs import best, exported, predicted, program, samples, timing
 from conftest import REPOSITORY
 from published_ptrans import rows
+from simulated_runs import best, exported, predicted, program, samples, timing
 
 BITSTREAM = "520n_multi/ptrans_channels"
 TRANSPOSE = ("bandwidth", "transpose", None)

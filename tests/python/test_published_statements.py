@@ -138,7 +138,7 @@ def test_the_way_over_the_host_is_as_slow_as_is_said(over_the_host, board):
 
 
 def faster_over_the_host(host, engine):
-    """Sizes at which an engine takes no less than the way over the host."""
+    """Sizes at which an engine takes no less than the path over the host."""
     found = []
     for transport in TRANSPORTS:
         for issuer in ("host", "logic"):

@@ -1,9 +1,9 @@
 """`fabricmark run --system`: published values beside the modelled ones of the run."""
 
 import pytest
-from charged_runs import exported, program
 from fabricmark.measure import published_view
 from fabricmark.results import published
+from simulated_runs import exported, program
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
 

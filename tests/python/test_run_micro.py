@@ -156,7 +156,7 @@ class TestReal:
         assert len(files) == len(IN_SHORT_SET) * len(devices)
         for name in IN_SHORT_SET:
             assert f"{name}, device to device, on " in done.stdout
-        assert "no kernel like this" not in done.stdout and "valid" in done.stdout
+        assert "model not calibrated" not in done.stdout and "valid" in done.stdout
         page = with_programs.folder / "page.html"
         assert with_programs.run("report", "results", "--html", page).returncode == 0
         text = page.read_text()

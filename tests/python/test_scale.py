@@ -236,7 +236,7 @@ BAD = {
     "own result file": (["--devices", "1", "--", "--json=x"], "--json is set by"),
     "own ranks": (["--devices", "1", "--", "--ranks", "2"], "--ranks is set by"),
     "two runtimes": (["--devices", "1", "--runtime", "all"], "scaling is measured on one runtime"),
-    "no clock": (["--devices", "1", "--kernel-mhz", "nan"], "--kernel-mhz nan is no clock"),
+    "no clock": (["--devices", "1", "--kernel-mhz", "nan"], "invalid frequency: --kernel-mhz nan"),
     "no banks": (["--devices", "1", "--banks", "0"], "--banks"),
     "absent system": (["--devices", "1", "--", "--system=s.json"], "s.json: cannot be read"),
     "odd system": (["--devices", "1", "--", "--system", "odd.json"], "odd.json: the document: "),

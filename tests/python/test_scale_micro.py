@@ -4,9 +4,9 @@ import json
 import os
 
 import pytest
-from charged_runs import exported
 from conftest import REPOSITORY
 from fabricmark.base.schema import first_fault
+from simulated_runs import exported
 
 APART = {"fm_gather": 0.02, "fm_allreduce": 0.02, "fm_latency": 0.02, "fm_bw": 0.11}
 

@@ -7,7 +7,7 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.models._mesh_parts import Part, parts_of
 from fabricmark.models.shallow_water import device
 from fabricmark.results.partitions import rows
-from shallow_water_rows import way_of
+from shallow_water_rows import path_of
 
 pytestmark = pytest.mark.usefixtures("of_the_repository")
 
@@ -41,7 +41,7 @@ def weak(transport):
 
 
 def test_a_step_is_what_the_equations_say():
-    over = device.Way(hz=274e6, pipeline=687, call=60, copy=465.8, ping=822)
+    over = device.HaloPath(hz=274e6, pipeline=687, call=60, copy=465.8, ping=822)
     one = device.step(Part(1621, 74, 83, 2), over)
     exchange = 74 + 2 * 2 * 60 + 2 * 465.8 + 822
     assert one.cycles == pytest.approx(exchange + 74 + 687)
@@ -54,32 +54,32 @@ def test_a_step_is_what_the_equations_say():
 
 
 def test_the_inputs_are_those_of_the_document():
-    udp = way_of("accl-udp")
+    udp = path_of("accl-udp")
     assert (udp.hz, udp.call) == (274e6, pytest.approx(60))
     assert udp.copy == pytest.approx(1.7e-6 * 274e6)
     assert udp.ping == pytest.approx(3e-6 * 274e6)
-    host = way_of("host")
+    host = path_of("host")
     assert (host.hz, host.call, host.copy, host.ping) == (256e6, 0, 0, pytest.approx(120e-6 * 256e6))
-    assert way_of("accl-tcp").hz == 252e6
+    assert path_of("accl-tcp").hz == 252e6
 
 
 def test_the_baseline_stands_still_for_75_to_80_percent():
     for row in weak("host"):
         if row.devices > 1:
-            one = device.step(row.part, way_of("host"))
+            one = device.step(row.part, path_of("host"))
             assert 75 <= 100 * one.stall / one.cycles <= 80, row
 
 
 def test_the_baseline_is_slower_on_two_devices_than_on_one():
     one, two = weak("host")[:2]
     assert (one.devices, two.devices) == (1, 2)
-    cycles = [device.step(row.part, way_of("host")).cycles for row in (one, two)]
+    cycles = [device.step(row.part, path_of("host")).cycles for row in (one, two)]
     assert two.elements / cycles[1] < one.elements / cycles[0]
 
 
 def test_udp_avoids_stalls_in_weak_scaling():
     for row in weak("accl-udp"):
-        assert device.step(row.part, way_of("accl-udp")).stall == 0, row
+        assert device.step(row.part, path_of("accl-udp")).stall == 0, row
 
 
 def test_strong_scaling_falls_where_neighbours_become_more():
@@ -87,7 +87,7 @@ def test_strong_scaling_falls_where_neighbours_become_more():
         (row for row in rows() if row.table == "A2" and row.elements == 54272), key=lambda row: row.devices
     )
     rates = {
-        row.part.neighbours: row.elements / device.step(row.part, way_of("accl-udp")).cycles for row in mesh
+        row.part.neighbours: row.elements / device.step(row.part, path_of("accl-udp")).cycles for row in mesh
     }
     assert rates[9] < rates[7]
 

@@ -35,7 +35,7 @@ def test_one_that_is_forgotten_is_noticed(monkeypatch, tmp_path):
     assert forgotten(DEVICES[0]) == ["lbm"]
     said = []
     planned = short_runs._planned("system", DEVICES[0], tmp_path, said.append, quick=True)
-    assert said == ["left out: lbm: its model says no short runs"]
+    assert said == ["left out: lbm: its model has no short runs"]
     assert {part.job.benchmark for part in planned} == set(kernels.benchmark_names()) - {"lbm"}
 
 

@@ -4,12 +4,12 @@ and over the switches that it plans. A pass each, as passes are alike."""
 import json
 
 import pytest
-from charged_runs import bitstream_of
 from fabricmark import systems
 from fabricmark.base import kernels
 from fabricmark.models import _cascade
 from fabricmark.systems import export
 from shallow_water_runs import note
+from simulated_runs import bitstream_of
 from stream_program import on_a_device
 
 pytestmark = pytest.mark.programs

@@ -225,9 +225,9 @@ def test_quick_measures_what_runs_by_default(machine):
     )
     assert systems.load(file).bitstreams
     machine.write("one.json", samples.result())
-    assert "no kernel like this" not in machine.run("report", "results", "--full").stdout
+    assert "model not calibrated" not in machine.run("report", "results", "--full").stdout
     machine.write("one.json", samples.result(variant="throughput"))
-    assert "no kernel like this was measured here" in machine.run("report", "results", "--full").stdout
+    assert "model not calibrated for this kernel" in machine.run("report", "results", "--full").stdout
     value, _ = modelled(machine, document=samples.result(variant="throughput"))
     assert value == "-" and modelled(machine)[0] != "-", "a limit is no prediction"
 

@@ -79,7 +79,7 @@ PIECES = [
 ]  # fmt: skip
 
 
-def spoiled(text, places):
+def corrupted(text, places):
     """The text with some of its words, lines and characters replaced, doubled or gone."""
     for kind, where, piece in places:
         at = where % max(len(text), 1)
@@ -131,13 +131,13 @@ def folder(tmp_path_factory):
 
 @given(data=st.data())
 @settings(max_examples=150)
-def test_spoiled_files(folder, data):
+def test_corrupted_files(folder, data):
     original = data.draw(st.sampled_from(list(FILES)))
-    check(folder, original, spoiled(FILES[original], data.draw(EDITS)))
+    check(folder, original, corrupted(FILES[original], data.draw(EDITS)))
 
 
 @pytest.mark.full
-def test_spoiled_files_for_a_minute(folder):
+def test_corrupted_files_for_a_minute(folder):
     import time
 
     seed = random.SystemRandom().randrange(2**32)
@@ -149,7 +149,7 @@ def test_spoiled_files_for_a_minute(folder):
             (chosen.randrange(5), chosen.randrange(10**6), chosen.choice(PIECES))
             for _ in range(chosen.randint(1, 4))
         ]
-        if check(folder, original, spoiled(FILES[original], edits)):
+        if check(folder, original, corrupted(FILES[original], edits)):
             loaded += 1
         else:
             refused += 1
@@ -191,6 +191,6 @@ def test_any_value_as_a_figure(value):
             assert fault.cause and fault.remedy
 
 
-def test_the_texts_that_are_spoiled_are_right():
+def test_the_texts_that_are_corrupted_are_right():
     assert all(tomllib.loads(text) for text in FILES.values())
     assert len(FILES) > 40

@@ -144,7 +144,7 @@ def test_measured_figures_go_before_estimates(tmp_path):
     found = tool_reports.merged([read(tmp_path, "acl_quartus_report.txt"), read(tmp_path, "top.fit.summary")])
     assert found.resources["logic"] == 82696 and found.clock_hz == 234e6
     both = tool_reports.merged([read(tmp_path, "bias_csynth.rpt"), read(tmp_path, "bias_csynth.xml")])
-    assert len(both.loops) == 1 and both.clock_hz == 0  # an estimate is no clock that a design runs at
+    assert len(both.loops) == 1 and both.clock_hz == 0  # an estimate is not the clock of a design
 
 
 @pytest.mark.parametrize("name, lost, said", [

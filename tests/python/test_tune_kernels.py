@@ -81,7 +81,7 @@ def test_runs_take_what_is_kept_where_nothing_says_the_value(lbm, kept):
     document = lbm.valid(*LBM).document
     assert document["parameters"]["vector_bytes"] == 32
     assert any(
-        "vector_bytes = 32 (kept by `fabricmark tune --kernels` at" in one for one in document["notes"]
+        "vector_bytes = 32 (cached by `fabricmark tune --kernels` at" in one for one in document["notes"]
     )
     assert lbm.valid(*LBM, "--ranks", 2).document["parameters"]["vector_bytes"] == 32
     given = lbm.valid(*LBM, "--vector-bytes", 16).document
@@ -94,7 +94,7 @@ def test_runs_take_what_is_kept_where_nothing_says_the_value(lbm, kept):
 
 @pytest.mark.programs
 @pytest.mark.parametrize(
-    ("spoil", "said"),
+    ("corrupt", "said"),
     [
         (lambda text: text[: len(text) // 2], "is no file of `fabricmark tune --kernels`"),
         (lambda text: text.replace("kernel-tuning/1", "kernel-tuning/9"), "it has another format"),
@@ -103,8 +103,8 @@ def test_runs_take_what_is_kept_where_nothing_says_the_value(lbm, kept):
         (lambda text: text.replace('"throughput"', '"balloon"'), "no variant 'balloon'"),
     ],
 )
-def test_a_spoilt_file_is_named_and_defaults_are_taken(lbm, kept, spoil, said):
-    kept.write_text(spoil(kept.read_text()))
+def test_a_corrupted_file_is_named_and_defaults_are_taken(lbm, kept, corrupt, said):
+    kept.write_text(corrupt(kept.read_text()))
     document = lbm.valid(*LBM).document
     assert document["parameters"]["vector_bytes"] == 64
     (note,) = [one for one in document["notes"] if "kernels as kernel.toml has them" in one]

@@ -61,7 +61,7 @@ def campaign_text(dice):
         "hosts": lambda: dice.sample(["n1", "n2", "n3", "n1.lan"], 2),
         "ranks_per_host": lambda: dice.randint(1, 4),
         "device": lambda: dice.choice([0, "cpu", [0, "0", 1], 99]),
-        "platform": lambda: dice.choice(["phantom", 0, ["Portable", 7]]),
+        "platform": lambda: dice.choice(["dry-run", 0, ["Portable", 7]]),
         "runtime": lambda: dice.choice(["system", ["system", "intel-cpu"], "nothing"]),
         "min_time": lambda: dice.choice([0, 0.5, 1e6]),
     }
@@ -123,7 +123,7 @@ ENVIRONMENT = {"PATH": "/usr/local/bin:/usr/bin:/bin"}
 # Files of `fabricmark tune` -------------------------------------------------------------------------------
 
 TUNING = {
-    "schema": "fabricmark-tuning/1",
+    "schema": "fabricmark-tuning/2",
     "created": "2026-11-20T10:00:00Z",
     "transport": "host",
     "host": {"cpu": "a processor"},
@@ -131,7 +131,7 @@ TUNING = {
     "ranks": {"kind": "threads", "count": 2},
     "pattern": "exchange",
     "sizes": [
-        {"bytes": 1 << i, "way": "whole", "seconds": {"whole": 1e-6, "mapped": 2e-6}} for i in range(6)
+        {"bytes": 1 << i, "protocol": "whole", "seconds": {"whole": 1e-6, "mapped": 2e-6}} for i in range(6)
     ],
 }
 TEXTS = [
@@ -193,7 +193,7 @@ def test_files_of_tune(tmp_path, capsys):
             one_line(error)
             continue
         behind += 1
-        assert not any(first_fault("tuning-1", one) for one in found)
+        assert not any(first_fault("tuning-2", one) for one in found)
         tune.show(found)
         shown = capsys.readouterr().out
         assert "\x1b[2J" not in shown and "\u202e" not in shown

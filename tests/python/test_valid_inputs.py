@@ -56,7 +56,7 @@ def test_half_of_the_predictions_of_any_valid_options_are_figures(place, monkeyp
 
 
 def program_lines(source, folder):
-    """Command lines of programs that charge a described system: nothing is computed."""
+    """Command lines of programs that simulate a described system: nothing is computed."""
     helps = {}
     while True:
         built = [one for one in rows() if one.bitstream and one.system != one.board]

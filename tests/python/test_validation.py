@@ -207,7 +207,7 @@ ROW = "hpl,noctua1,520n,host,4,2,test,1024,,512,5,float,lu_gflops,,1.5e2,GFLOP/s
 
 
 @pytest.mark.parametrize("change, message", SPOILED.values(), ids=SPOILED)
-def test_a_spoiled_row_is_refused_with_its_line(place, written, one_error_line, change, message):
+def test_a_corrupted_row_is_refused_with_its_line(place, written, one_error_line, change, message):
     assert change[0] in ROW
     assert validated(place, "--data", written(ROW)).returncode == 0
     line = one_error_line(validated(place, "--data", written(ROW.replace(*change, 1))), 2)

@@ -230,7 +230,7 @@ def test_products_of_fewer_digits_are_found_in_large_matrices(program, tmp_path,
 
 
 @pytest.mark.parametrize("kind", ["blank", "half", "late"])
-def test_spoiled_messages_of_any_repetition_are_found(program, kind):
+def test_corrupted_messages_of_any_repetition_are_found(program, kind):
     for repetition, ranks in ((0, 2), (1, 3)):
         done = program.run(*WORDS, "--ranks", ranks, "--inject-fault", f"{kind}#{repetition}")
         check_repetition(done, repetition)
@@ -245,13 +245,13 @@ def check_repetition(done, repetition):
 
 
 @pytest.mark.parametrize("fault", ["element", "element:l", "scale:block", "zeros", "stale", "swapped:block"])
-def test_spoiled_factors_of_any_repetition_are_found(program, fault):
+def test_corrupted_factors_of_any_repetition_are_found(program, fault):
     for repetition, ranks in ((0, 1), (1, 2)):
         done = program.run(*WORDS, "--ranks", ranks, "--inject-fault", f"{fault}#{repetition}")
         check_repetition(done, repetition)
 
 
-def test_a_spoiled_solution_of_any_repetition_is_found(program):
+def test_a_corrupted_solution_of_any_repetition_is_found(program):
     for fault in ("scale:x#0", "zeros:x#1", "zeros:refined#1"):
         done = program.run(*WORDS, "--refinement", "gmres", "--inject-fault", fault)
         assert done.code == 1

@@ -45,7 +45,7 @@ MARKED = "static inline ulong fm_marked(ulong mark, const scalar number) {"
 ELEMENT = "const FM_WORD made = fm_element(words, at, all, &is_in_trouble);"
 
 CALLS = ("uint", "calls", 1)
-# The launch under way, on a device that runs one work-group at a time or not.
+# The launch in progress, on a device that runs one work-group at a time or not.
 CALL = "(get_global_id(0) == 0 ? KEPT(calls)[0]++ : KEPT(calls)[0])"
 
 
@@ -141,10 +141,10 @@ program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_pass = wrong_ker
 )
 
 
-LIBRARY = REPOSITORY / "build" / "release" / "tests" / "unit" / "libspoiling_mpi.so"
+LIBRARY = REPOSITORY / "build" / "release" / "tests" / "unit" / "libcorrupting_messages.so"
 # Without a choice of ways, whose messages at the start would be counted.
 WHOLE = ("--staging", "private", "--chunk-bytes", 0, "--serial-bytes", 0)
-# How a message is spoilt, its number, whose, and how many ranks there are.
+# How a message is corrupted, its number, whose, and how many ranks there are.
 HALOS = {
     "a bit of the last byte": ("flip", 30, 0, 2),
     "a bit of the first byte": ("first", 11, 1, 2),
@@ -159,13 +159,13 @@ SOME = {"a bit of the last byte"}
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=() if what in SOME else pytest.mark.full) for what in HALOS]
 )
-def test_a_spoilt_halo_is_found(program, what):
+def test_a_corrupted_halo_is_found(program, what):
     if not LIBRARY.exists():
         pytest.skip("built without MPI or without tests")
     kind, number, rank, ranks = HALOS[what]
-    spoilt = f"FABRICMARK_SPOILT={kind} {number} {number} {rank} 100"
-    launcher = [*mpirun(ranks), "env", f"LD_PRELOAD={LIBRARY}", spoilt]
+    corrupted = f"FABRICMARK_CORRUPTED_MESSAGES={kind} {number} {number} {rank} 100"
+    launcher = [*mpirun(ranks), "env", f"LD_PRELOAD={LIBRARY}", corrupted]
     done = program.run(*SHORT, *CYLINDER, *WHOLE, launcher=launcher)
-    assert "spoilt messages: 1" in done.errors
-    # What a spoilt state may end in is a run that stops.
+    assert "corrupted messages: 1" in done.errors
+    # What a corrupted state may end in is a run that stops.
     assert done.code == 1 and (done.document is None or "halos" in failed(done)), (what, done.errors)

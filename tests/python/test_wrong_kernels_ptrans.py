@@ -217,7 +217,7 @@ program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_are_valid = wron
 
 @pytest.mark.parametrize("transport", ["host", "cpu"])
 @pytest.mark.parametrize("kind", ["blank", "half", "late", "swapped"])
-def test_spoiled_messages_of_any_repetition_are_found(program, kind, transport):
+def test_corrupted_messages_of_any_repetition_are_found(program, kind, transport):
     words = ("--size", 100, "--block-size", 16, "--round-blocks", 3, "--repetitions", 3, "--ranks", 2)
     words += ("--chunk-bytes", 0)
     for repetition in (0, 1):
@@ -231,7 +231,7 @@ def test_spoiled_messages_of_any_repetition_are_found(program, kind, transport):
 
 
 @pytest.mark.parametrize("kind", ["element", "scale", "zeros", "stale", "swapped:c"])
-def test_spoiled_values_of_any_repetition_are_found(program, kind):
+def test_corrupted_values_of_any_repetition_are_found(program, kind):
     words = ("--size", 60, "--block-size", 16, "--repetitions", 3)
     for repetition in (0, 1):
         done = program.run(*words, "--inject-fault", f"{kind}#{repetition}")

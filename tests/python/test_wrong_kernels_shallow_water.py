@@ -31,7 +31,7 @@ def share(percent):
     return f"(((as_uint(sea_xi) * 2654435761u) >> 16) % 100 < {percent})"
 
 
-# The call under way, on a device that runs one work-group at a time or not: those of one step may differ.
+# The call in progress, on a device that runs one work-group at a time or not: those of one step may differ.
 CALL = "(get_global_id(0) == 0 ? KEPT(calls)[0]++ : KEPT(calls)[0])"
 
 
@@ -115,17 +115,17 @@ program, test_a_wrong_kernel_is_found, test_the_shipped_kernels_pass = wrong_ker
 )
 
 
-LIBRARY = REPOSITORY / "build" / "release" / "tests" / "unit" / "libspoiling_mpi.so"
+LIBRARY = REPOSITORY / "build" / "release" / "tests" / "unit" / "libcorrupting_messages.so"
 
 
 @pytest.fixture(scope="module")
-def spoiling():
+def corrupting():
     if not LIBRARY.exists():
         pytest.skip("built without MPI or without tests")
 
 
 @dataclass(frozen=True)
-class Spoilt:
+class Corrupted:
     """Which messages of a rank, and how; of at least so many bytes, as those of halos have."""
 
     kind: str
@@ -139,31 +139,31 @@ class Spoilt:
 # Without a choice of ways, whose messages at the start would be counted.
 WHOLE = ("--staging", "private", "--chunk-bytes", 0, "--serial-bytes", 0)
 HALOS = {
-    "a bit of the last byte": Spoilt("flip"),
-    "a bit of the first byte": Spoilt("first", rank=1),
-    "over the host": Spoilt("flip", words=("--transport", "host")),
-    "zeros": Spoilt("zero"),
-    "halves in each other's places": Spoilt("halves"),
-    "the message before": Spoilt("stale"),
-    "the one before that": Spoilt("older"),
-    "many": Spoilt("flip", 40, 80),
-    "of three ranks": Spoilt("first", ranks=3, rank=2),
-    "of second order": Spoilt("stale", words=(*ORDER_1, "--data-type", "double")),
-    "of the base kernel": Spoilt("flip", words=("--variant", "base")),
-    "of emulated boards": Spoilt("flip", words=("--variant", "dataflow")),
+    "a bit of the last byte": Corrupted("flip"),
+    "a bit of the first byte": Corrupted("first", rank=1),
+    "over the host": Corrupted("flip", words=("--transport", "host")),
+    "zeros": Corrupted("zero"),
+    "halves in each other's places": Corrupted("halves"),
+    "the message before": Corrupted("stale"),
+    "the one before that": Corrupted("older"),
+    "many": Corrupted("flip", 40, 80),
+    "of three ranks": Corrupted("first", ranks=3, rank=2),
+    "of second order": Corrupted("stale", words=(*ORDER_1, "--data-type", "double")),
+    "of the base kernel": Corrupted("flip", words=("--variant", "base")),
+    "of emulated boards": Corrupted("flip", words=("--variant", "dataflow")),
 }
 SOME = {"a bit of the first byte", "the one before that", "over the host"}
 
 
-@pytest.mark.usefixtures("spoiling")
+@pytest.mark.usefixtures("corrupting")
 @pytest.mark.parametrize(
     "what", [pytest.param(what, marks=() if what in SOME else pytest.mark.full) for what in HALOS]
 )
-def test_a_spoilt_halo_is_found(program, what):
+def test_a_corrupted_halo_is_found(program, what):
     one = HALOS[what]
-    spoilt = f"FABRICMARK_SPOILT={one.kind} {one.first} {one.last} {one.rank} 100"
-    launcher = [*mpirun(one.ranks), "env", f"LD_PRELOAD={LIBRARY}", spoilt]
+    corrupted = f"FABRICMARK_CORRUPTED_MESSAGES={one.kind} {one.first} {one.last} {one.rank} 100"
+    launcher = [*mpirun(one.ranks), "env", f"LD_PRELOAD={LIBRARY}", corrupted]
     done = program.run(*SHORT, *WHOLE, *one.words, launcher=launcher)
-    assert "spoilt messages: 1" in done.errors
-    # What a spoilt state may end in is a run that stops.
+    assert "corrupted messages: 1" in done.errors
+    # What a corrupted state may end in is a run that stops.
     assert done.code == 1 and (done.document is None or "halos" in failed(done)), (what, done.errors)

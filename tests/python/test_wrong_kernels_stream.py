@@ -33,7 +33,7 @@ def skipped(when, **how):
 
 
 def in_repetition(repetition, operation):
-    """The condition that an operation is under way in a repetition, of which the warm-up is the first."""
+    """The condition that an operation is in progress in a repetition, of which the warm-up is the first."""
     return f"KEPT(calls)[0]++ / 4 == {repetition} && {operation}"
 
 

@@ -379,7 +379,7 @@ CHANGES = {
         "queued",
         "not ascending; sort",
     ),
-    "transfers in no time": (
+    "transfers without time": (
         STREAMS,
         NEXT,
         f"{TRANSFERS}{{ bytes = [1, 2], seconds = [0.1, 0.0] }}\n{NEXT}",

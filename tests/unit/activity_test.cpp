@@ -197,7 +197,7 @@ TEST(ModelledTimeline, HasOtherLogsPartsWhereTheyWere) {
   // The clock stood at 2 fs when it began.
   timeline.add(log.take(0), 50, 2e-15);
   const auto series = timeline.gathered(*ranks)->series();
-  ASSERT_EQ(series.size(), 2U) << "the lanes kernel and timed part";
+  ASSERT_EQ(series.size(), 2U) << "the lanes kernel and timed region";
   EXPECT_EQ(series[0].lane, "kernel");
   EXPECT_EQ(series[0].pieces, (std::vector<Piece>{{1002, 1012, 10, 1}, {1042, 1047, 5, 1}}));
 }

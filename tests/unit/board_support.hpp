@@ -9,8 +9,8 @@
 
 #include "exported_system.hpp"
 #include "runtime/benchmark.hpp"
-#include "runtime/charged_ranks.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/simulated_ranks.hpp"
 #include "support.hpp"
 
 /// Boards of a system that has all transports of kernels, those that are added later among them.
@@ -53,8 +53,8 @@ struct BoardRank {
     conditions.system =
         runtime::SystemPlace{.file = file, .device = "star", .bitstream = "", .devices = ranks.size()};
     conditions.fault = fault;
-    charged = runtime::charged_ranks(ranks, *conditions.clock);
-    context.emplace(device, parameters, *charged, timeline, nullptr, variant, conditions);
+    simulated = runtime::simulated_ranks(ranks, *conditions.clock);
+    context.emplace(device, parameters, *simulated, timeline, nullptr, variant, conditions);
   }
   [[nodiscard]] double seconds() const { return conditions.clock->seconds(); }
 
@@ -63,7 +63,7 @@ struct BoardRank {
   device::Timeline timeline{false};
   runtime::VariantSpec variant;
   runtime::RunConditions conditions;
-  std::unique_ptr<runtime::Communicator> charged;
+  std::unique_ptr<runtime::Communicator> simulated;
   std::optional<runtime::Context> context;
 };
 

@@ -120,7 +120,7 @@ TEST_F(BoardTransportOver, AnExchangeBeginsWhenAllAreReady) {
       const auto own = static_cast<std::size_t>(transport.ranks().rank());
       const auto taken = [&](double before, std::size_t block) {
         rank.conditions.clock->restart();
-        rank.conditions.clock->charge(before);
+        rank.conditions.clock->advance(before);
         EXPECT_EQ(count_wrong(transport, block), 0U);
         return rank.seconds();
       };

@@ -181,7 +181,7 @@ inline void add_sinks(std::vector<Point>& points) {
   const Scenario slow{.words = {20000, 0}, .takes = every_other};
   points.push_back({"sink of every other cycle", slow, rate, 0.5, 1e-3});
   points.push_back({"fill behind it", slow, most_received, 413, 0.01 * 413});
-  for (std::uint64_t phase = 0; phase < 33; phase += 4) {  // of the packet that is under way
+  for (std::uint64_t phase = 0; phase < 33; phase += 4) {  // of the packet that is in flight
     const Scenario stops{.words = {20000, 0}, .takes = [phase](std::uint64_t cycle) {
                            return cycle < 3000 + phase || cycle >= 7000 + phase;
                          }};

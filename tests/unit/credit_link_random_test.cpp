@@ -104,7 +104,7 @@ TEST(CreditLinkEpochs, ALinkThatFallsComesUpAgainAndKeepsItsOrder) {
     if (first.source_valid && step.ends[0].source_ready) ++words;
     watch.look(first, second, step);
   }
-  // Words of packets that were under way are lost, which the epochs tell.
+  // Words of packets that were in flight are lost, which the epochs tell.
   EXPECT_EQ(watch.violation().find("again"), std::string::npos) << watch.violation();
   EXPECT_GE(link.end(0).counters().epochs, 6U);
   EXPECT_GE(link.end(1).counters().epochs, 6U);

@@ -105,7 +105,7 @@ TEST(CreditLink, TheLawOfTheRateHolds) {
 TEST(CreditLink, ASinkThatStopsLosesNothing) {
   std::uint32_t least = 512;
   std::uint32_t most = 0;
-  for (std::uint64_t phase = 0; phase < 33; ++phase) {  // of the packet that is under way
+  for (std::uint64_t phase = 0; phase < 33; ++phase) {  // of the packet that is in flight
     LinkRun::User stops;
     stops.takes = [phase](std::uint64_t cycle) { return cycle < 3000 + phase || cycle >= 7000; };
     LinkRun run(link_of(32, 512), 82, sends(20000), stops);

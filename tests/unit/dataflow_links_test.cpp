@@ -56,7 +56,7 @@ void PrintTo(const Taken& taken, std::ostream* out) {
 Taken by_cycles(const FlowSettings& flow, int latency, const Pattern& pattern) {
   network::CycleLink link(network::make_flow_control(flow), latency + 1, latency);
   Taken found;
-  std::vector<int> under_way;
+  std::vector<int> in_flight;
   std::size_t arrived = 0;
   std::vector<int> stored;
   std::size_t writing = 0;
@@ -64,15 +64,15 @@ Taken by_cycles(const FlowSettings& flow, int latency, const Pattern& pattern) {
   int write_from = pattern.writes[0];
   int take_from = pattern.takes[0];
   const auto last = [&] { return taking == pattern.takes.size() && writing == pattern.writes.size(); };
-  while (!(last() && arrived == under_way.size()) && link.now() < 20000) {
+  while (!(last() && arrived == in_flight.size()) && link.now() < 20000) {
     const auto now = static_cast<int>(link.now());
     const bool is_valid = writing < pattern.writes.size() && now >= write_from;
     const auto step = link.step(is_valid, taking < pattern.takes.size() && now >= take_from);
     if (step.leaves) {
-      under_way.push_back(static_cast<int>(writing++));
+      in_flight.push_back(static_cast<int>(writing++));
       if (writing < pattern.writes.size()) write_from = now + 1 + pattern.writes[writing];
     }
-    if (step.arrives && !step.is_lost) stored.push_back(under_way[arrived]);
+    if (step.arrives && !step.is_lost) stored.push_back(in_flight[arrived]);
     if (step.arrives) ++arrived;
     if (step.taken) {
       found.words.push_back(stored.front());

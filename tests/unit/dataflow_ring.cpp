@@ -37,7 +37,7 @@ void listen(stream<int>& in) { in.read(); }
 
 void say(stream<int>& out) { out.write(1); }
 
-/// From each host to the next one, so long that it is under way for a while. The last one's goes nowhere.
+/// From each host to the next one, so long that it is in progress for a while. The last one's goes nowhere.
 void pass_on(runtime::Communicator& ranks, bool is_arrival) {
   constexpr std::size_t kBytes = std::size_t{8} << 20;
   std::vector<std::byte> bytes(kBytes);

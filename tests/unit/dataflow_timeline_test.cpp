@@ -118,7 +118,7 @@ TEST(DataflowTimeline, KernelsOfOneNameAtTheSameTimeHaveLanesOfTheirOwn) {
 }
 
 /// So many words of two cycles each from device 0 to device 1, four cycles away.
-struct Way {
+struct LinkCase {
   FlowSettings flow{};
   int workers = 1;
   int words = 3;
@@ -127,20 +127,20 @@ struct Way {
   std::size_t most = ActivityLog::kMost;
 };
 
-std::shared_ptr<ActivityLog> over_link(const Way& way) {
-  auto log = std::make_shared<ActivityLog>(way.most);
+std::shared_ptr<ActivityLog> over_link(const LinkCase& link) {
+  auto log = std::make_shared<ActivityLog>(link.most);
   const auto fabric = std::make_shared<Fabric>(FabricSettings{.devices = 2,
                                                               .topology = network::pair(),
-                                                              .link = {4e-9, 1e9, 2, way.flow},
-                                                              .workers = way.workers,
+                                                              .link = {4e-9, 1e9, 2, link.flow},
+                                                              .workers = link.workers,
                                                               .stack_bytes = 1 << 16,
                                                               .log = log});
   Host sender(fabric, 0, kDevice);
   Host receiver(fabric, 1, kDevice);
   auto out = sender.open<int>(0);
   auto in = receiver.open<int>(0);
-  sender.start("send", {.interval = way.interval}, [&] { produce(out.out, way.words); });
-  receiver.start("receive", {.interval = way.read_interval}, [&] { sum(in.in, way.words); });
+  sender.start("send", {.interval = link.interval}, [&] { produce(out.out, link.words); });
+  receiver.start("receive", {.interval = link.read_interval}, [&] { sum(in.in, link.words); });
   finish(sender, receiver);
   return log;
 }
@@ -213,8 +213,8 @@ TEST(DataflowTimeline, ADeadlockWritesItWithTheWaitsThatHaveNoEnd) {
 
 TEST(DataflowTimeline, IsTheSameForAnyNumberOfWorkersAndIsBounded) {
   const auto run = [](int workers) {
-    const Way way{.workers = workers, .words = 20'000, .interval = 3, .read_interval = 2, .most = 50};
-    return runtime::timeline_document(*over_link(way), "", "");
+    const LinkCase link{.workers = workers, .words = 20'000, .interval = 3, .read_interval = 2, .most = 50};
+    return runtime::timeline_document(*over_link(link), "", "");
   };
   const auto one = run(1);
   EXPECT_EQ(one, run(2));

@@ -1,4 +1,4 @@
-// The way over the host between ranks of this process that share the first device.
+// The path over the host between ranks of this process that share the first device.
 #include <array>
 #include <cmath>
 #include <cstring>
@@ -213,7 +213,7 @@ TEST_F(OnRing, ATunedTransportSaysWhatItChoseAndCarriesMessagesOfAnySize) {
       const auto transport = make_transport(context, {.largest_bytes = std::size_t{1} << 18});
       ASSERT_EQ(context.remarks().size(), 1U);
       const std::string& choice = context.remarks().front();
-      EXPECT_TRUE(mentions(choice, "measured") || mentions(choice, "kept by")) << choice;
+      EXPECT_TRUE(mentions(choice, "measured") || mentions(choice, "cached by")) << choice;
       // Beyond the largest, too.
       Ring ring(*transport, ranks, {1, 0, 4096, 65537, 1 << 20});
       for (std::uint32_t round = 1; round <= 3; ++round) {

@@ -60,7 +60,7 @@ Result end_of(const Devices& all, std::optional<CreditFault> fault = {}) {
   run(all, [&](const Rank& rank) {
     const int last = all.ranks - 1;
     const bool is_last = rank.host.device() == last;
-    if (is_last) rank.accl.spoil_credit(fault);
+    if (is_last) rank.accl.corrupt_credit(fault);
     Result own;
     try {
       own = late_receives(rank, last);
@@ -215,7 +215,7 @@ Program drawn_program(std::uint64_t seed) {
   return made;
 }
 
-/// A step that is under way on one device.
+/// A step that is in progress on one device.
 class UnderWay {
  public:
   UnderWay(const Rank& rank, const Step& step, int communicator, int place)
@@ -263,7 +263,7 @@ class UnderWay {
 
 /// One device's part; what is wrong with it.
 std::string do_part(const Rank& rank, const Program& program,
-                    std::deque<std::unique_ptr<UnderWay>>& under_way) {
+                    std::deque<std::unique_ptr<UnderWay>>& in_flight) {
   const int own = rank.host.device();
   Draw draw(program.seed * 64 + static_cast<std::uint64_t>(own) + 1);
   std::vector<int> communicators;
@@ -273,8 +273,8 @@ std::string do_part(const Rank& rank, const Program& program,
     communicators.push_back(rank.accl.communicator(*part));
   }
   const auto wait_for_oldest = [&] {
-    const std::string wrong = under_way.front()->wait();
-    under_way.pop_front();
+    const std::string wrong = in_flight.front()->wait();
+    in_flight.pop_front();
     return wrong;
   };
   for (const Step& step : program.steps) {
@@ -285,14 +285,14 @@ std::string do_part(const Rank& rank, const Program& program,
     if (draw.below(4) == 0)
       rank.host.pass_until(rank.host.now() +
                            network::from_seconds(1e-6 * static_cast<double>(draw.below(300))));
-    under_way.push_back(
+    in_flight.push_back(
         std::make_unique<UnderWay>(rank, step, communicators[static_cast<std::size_t>(step.slot)], place));
-    for (std::size_t waits = draw.below(8) == 0 ? under_way.size() : draw.below(2);
-         waits > 0 && !under_way.empty(); --waits) {
+    for (std::size_t waits = draw.below(8) == 0 ? in_flight.size() : draw.below(2);
+         waits > 0 && !in_flight.empty(); --waits) {
       if (auto wrong = wait_for_oldest(); !wrong.empty()) return wrong;
     }
   }
-  while (!under_way.empty()) {
+  while (!in_flight.empty()) {
     if (auto wrong = wait_for_oldest(); !wrong.empty()) return wrong;
   }
   return "";
@@ -311,9 +311,9 @@ Ended ended(const Program& program, int workers = 1, std::optional<std::uint64_t
   std::vector<Ended> ends(static_cast<std::size_t>(all.ranks));
   run(all, [&](const Rank& rank) {
     Ended& end = ends[static_cast<std::size_t>(rank.host.device())];
-    std::deque<std::unique_ptr<UnderWay>> under_way;  // whose memory the engine has until the end
+    std::deque<std::unique_ptr<UnderWay>> in_flight;  // whose memory the engine has until the end
     try {
-      end.wrong = do_part(rank, program, under_way);
+      end.wrong = do_part(rank, program, in_flight);
       end.seconds = network::seconds(rank.host.now());
       rank.accl.finish();
     } catch (const Error& error) {

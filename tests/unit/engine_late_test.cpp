@@ -26,7 +26,7 @@ Devices rendezvous(int ranks) {
   return all;
 }
 
-// The data of a grant is under way when its receive times out: the memory is its owner's again.
+// The data of a grant is in flight when its receive times out: the memory is its owner's again.
 TEST(EngineLate, DataForAReceiveThatHasTimedOut) {
   for (const bool is_collective : {false, true}) {
     run(rendezvous(4), [&](const Rank& rank) {

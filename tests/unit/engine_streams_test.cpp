@@ -35,8 +35,8 @@ void take_all_words(Words& in, std::size_t count, std::vector<float>* values) {
   }
 }
 
-/// What one way of a message between two devices is.
-struct Way {
+/// What one path of a message between two devices is.
+struct MessageCase {
   Devices all{};
   std::size_t count = 0;
   bool is_from_stream = true;
@@ -52,20 +52,20 @@ struct Ended {
   Result received{};
 };
 
-Ended sent(const Way& way) {
+Ended sent(const MessageCase& one) {
   Ended ended;
-  run(way.all, [&](const Rank& rank) {
+  run(one.all, [&](const Rank& rank) {
     const auto words = std::make_shared<Words>("words");
     rank.accl.keep(words);
-    std::vector<float> memory = rank.host.device() == 0 ? counting(way.count) : std::vector<float>(way.count);
-    Call call{.count = way.count, .is_compressed = way.is_compressed};
+    std::vector<float> memory = rank.host.device() == 0 ? counting(one.count) : std::vector<float>(one.count);
+    Call call{.count = one.count, .is_compressed = one.is_compressed};
     if (rank.host.device() == 0) {
       call.kind = Kind::kSend;
       call.peer = 1;
       call.a = {view(memory)};
-      if (way.is_from_stream) {
+      if (one.is_from_stream) {
         rank.accl.connect_from_kernel(0, *words);
-        rank.host.start("make_late_words", {}, make_late_words, *words, way.count, way.pause);
+        rank.host.start("make_late_words", {}, make_late_words, *words, one.count, one.pause);
         call.a = {{}, 0};
       }
       ended.sent = rank.accl.start(call).wait();
@@ -73,14 +73,14 @@ Ended sent(const Way& way) {
       call.kind = Kind::kRecv;
       call.result = {view(memory)};
       std::optional<device::Event> taking;
-      if (way.is_to_stream) {
+      if (one.is_to_stream) {
         rank.accl.connect_to_kernel(0, *words);
-        taking = rank.host.start("take_all_words", {}, take_all_words, *words, way.count, &ended.values);
+        taking = rank.host.start("take_all_words", {}, take_all_words, *words, one.count, &ended.values);
         call.result = {{}, 0};
       }
       ended.received = rank.accl.start(call).wait();
       if (taking) taking->wait();
-      if (!way.is_to_stream) ended.values = memory;
+      if (!one.is_to_stream) ended.values = memory;
       ended.seconds = network::seconds(rank.host.now()) - kHostIssue;
     }
     rank.accl.finish();
@@ -109,7 +109,7 @@ TEST(EngineStreams, MessagesBetweenStreamsAreAsFastAsTheWire) {
     EXPECT_EQ(ended.values, counting(kCount));
     const double wire = kCount * sizeof(float) / kRate;
     EXPECT_GT(ended.seconds, wire);
-    // Headers, packets that are not quite full, and the way of the first and the last one.
+    // Headers, packets that are not quite full, and the one of the first and the last one.
     EXPECT_LT(ended.seconds, 1.06 * wire + 6e-6);
   }
 }
@@ -119,15 +119,15 @@ TEST(EngineStreams, OneEndAloneOverlapsToo) {
   const double bytes = kCount * sizeof(float);
   const double stream = bytes / (64 * 250e6);
   for (const Devices& all : transports()) {
-    Way way{.all = all, .count = kCount, .is_to_stream = false};
-    const Ended from = sent(way);
+    MessageCase one{.all = all, .count = kCount, .is_to_stream = false};
+    const Ended from = sent(one);
     EXPECT_EQ(from.values, counting(kCount));
     // Buffered messages are copied in the end; long ones over RDMA are not.
     EXPECT_LT(from.seconds, 1.06 * bytes / kRate + bytes / 14e9 + kCopyLatency + 6e-6);
-    way.is_from_stream = false;
-    way.is_to_stream = true;
-    way.all.topology = "switch";  // neighbours without a switch hand over a message as a whole
-    const Ended to = sent(way);
+    one.is_from_stream = false;
+    one.is_to_stream = true;
+    one.all.topology = "switch";  // neighbours without a switch hand over a message as a whole
+    const Ended to = sent(one);
     EXPECT_EQ(to.values, counting(kCount));
     EXPECT_LT(to.seconds, 1.06 * bytes / kRate + 0.1 * stream + 10e-6);
   }

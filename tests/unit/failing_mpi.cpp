@@ -74,7 +74,7 @@ int size_of(MPI_Comm ranks) {
   return size;
 }
 
-void spoil(void* result, std::size_t bytes, MPI_Datatype type) {
+void corrupt(void* result, std::size_t bytes, MPI_Datatype type) {
   auto* const data = static_cast<char*>(result);
   if (data == nullptr || bytes == 0) return;
   const Bytes arrived(data, data + bytes);
@@ -122,13 +122,13 @@ int with_result(const char* name, void* result, std::size_t bytes, MPI_Datatype 
   const bool looks = code == MPI_SUCCESS && type != MPI_BYTE && (hits || fault().is("stale"));
   if (!looks) return code;
   if (request != nullptr) PMPI_Wait(request, MPI_STATUS_IGNORE);
-  if (hits) spoil(result, bytes, type);
+  if (hits) corrupt(result, bytes, type);
   make_stale(result, bytes, hits);
   return code;
 }
 
-/// A message that leaves: `call(data, count, to, tag)`. What it has is spoilt here: where it arrives without
-/// blocking, its memory is not known when it has.
+/// A message that leaves: `call(data, count, to, tag)`. What it has is corrupted here: where it arrives
+/// without blocking, its memory is not known when it has.
 template <typename Call>
 int sending(const char* name, const void* data, int count, MPI_Datatype type, int to, int tag, MPI_Comm ranks,
             MPI_Request* request, const Call& call) {
@@ -136,7 +136,7 @@ int sending(const char* name, const void* data, int count, MPI_Datatype type, in
   const std::size_t bytes = bytes_of(count, type);
   if (type != MPI_BYTE && (hits || fault().is("stale"))) {
     auto* const copy = new Bytes(static_cast<const char*>(data), static_cast<const char*>(data) + bytes);
-    if (hits) spoil(copy->data(), bytes, type);
+    if (hits) corrupt(copy->data(), bytes, type);
     make_stale(copy->data(), bytes, hits);
     data = copy->data();  // kept for ever: a call that does not block goes on
   }

@@ -17,7 +17,7 @@ class FakeTime {
  public:
   [[nodiscard]] double now() const { return now_; }
   void will_end(double moment) { ends_.push_back(moment); }
-  /// To when the next command ends; false where none is under way.
+  /// To when the next command ends; false where none is in progress.
   bool go_on() {
     std::erase_if(ends_, [this](double end) { return end <= now_; });
     if (ends_.empty()) return false;

@@ -48,7 +48,7 @@ class FftCheck : public testing::Test {
   }
 
   /// The results with a fault in the transform of this index.
-  [[nodiscard]] Points spoiled(Fault::Kind kind, std::size_t transform) const {
+  [[nodiscard]] Points corrupted(Fault::Kind kind, std::size_t transform) const {
     Points results = results_;
     const std::size_t points = std::size_t{1} << log_size_;
     const std::span<T> values(reinterpret_cast<T*>(results.data() + transform * points), 2 * points);
@@ -92,7 +92,7 @@ TYPED_TEST(FftCheck, FindsEveryFaultInOneTransformAndSaysWhere) {
   for (const std::size_t log_size : kLogSizes) {
     this->make(log_size, 2, log_size % 2 == 0 ? Direction::kForward : Direction::kInverse);
     for (const Fault::Kind kind : kFaults) {
-      const std::vector<runtime::Verdict> verdicts = this->check(this->spoiled(kind, 1));
+      const std::vector<runtime::Verdict> verdicts = this->check(this->corrupted(kind, 1));
       EXPECT_FALSE(verdicts[0].passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
       EXPECT_TRUE(mentions(verdicts[0].worst->place, "of transform 1")) << verdicts[0].worst->place;
       EXPECT_FALSE(verdicts[1].passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
@@ -164,7 +164,7 @@ TYPED_TEST(FftSums, FindOneWrongTransformOfABatchAndSayWhich) {
     this->make(log_size, 3, log_size % 2 == 0 ? Direction::kForward : Direction::kInverse);
     for (const Fault::Kind kind : kFaults) {
       if (kind == Fault::Kind::kElement) continue;  // 1000 eps of one point are for the full check
-      const runtime::Verdict verdict = this->sums(this->spoiled(kind, 1));
+      const runtime::Verdict verdict = this->sums(this->corrupted(kind, 1));
       EXPECT_FALSE(verdict.passed()) << "fault " << static_cast<int>(kind) << " of 2^" << log_size;
       EXPECT_TRUE(mentions(verdict.worst->place, "transform 1")) << verdict.worst->place;
     }

@@ -159,7 +159,7 @@ TEST_P(KernelLinksOver, AFaultOfOnePartIsOfNoOther) {
                          Fault{.kind = Fault::Kind::kFlipped, .rank = 0, .repetition = 1});
     int& part = repetition.at(ranks.rank());
     rank.conditions.repetition = &part;
-    rank.context.emplace(rank.device, rank.parameters, *rank.charged, rank.timeline, nullptr, rank.variant,
+    rank.context.emplace(rank.device, rank.parameters, *rank.simulated, rank.timeline, nullptr, rank.variant,
                          rank.conditions);
     Passing passing(ranks, *rank.context);
     for (part = 0; part < 3; ++part)

@@ -202,7 +202,7 @@ TEST(NearRanks, AreThoseWithDevicesThatPinMemory) {
   runtime::run_in_process(3, [](runtime::Communicator& ranks) {
     FakeTime time;
     device::FoundDevice found = fake_device(time, {});
-    found.info.is_phantom = ranks.rank() == 1;
+    found.info.is_dry_run = ranks.rank() == 1;
     const device::Device device(found);
     const std::vector<bool> near = near_ranks(ranks, device);
     const bool can_pin = ranks.rank() != 1;

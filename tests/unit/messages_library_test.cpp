@@ -119,7 +119,7 @@ TEST_F(MessagesLibrary, CarriesPartsOfBuffersAroundARing) {
       std::copy(sent.begin() + kGuard, sent.end(), expected.begin() + kGuard);
       EXPECT_EQ(in.content(), expected) << bytes << " bytes, rank " << endpoint.rank();
     }
-    EXPECT_FALSE(endpoint.ways().empty());
+    EXPECT_FALSE(endpoint.protocols().empty());
   };
   on_ranks(3, round_trip, {.timeout_seconds = 60, .measured_bytes = std::size_t{64} << 10U});
 }

@@ -8,9 +8,9 @@ namespace {
 
 class Modelled : public runtime::Benchmark {
  public:
-  static constexpr const char* name = "charged";
+  static constexpr const char* name = "simulated";
   explicit Modelled(const runtime::Context& context)
-      : clock_(context.charged_clock()),
+      : clock_(context.simulated_clock()),
         rank_(context.ranks().rank()),
         seconds_(1e-6 * static_cast<double>(context.parameters().count("microseconds"))),
         first_rank_(static_cast<int>(context.parameters().count("first_rank"))),
@@ -18,18 +18,18 @@ class Modelled : public runtime::Benchmark {
 
   void prepare(int repetition) override { repetition_ = repetition; }
 
-  /// Rank r charges (r + 1) times as much as the first, in each of four places.
-  void execute(runtime::Laps& laps) override {
-    laps.time_each("work", kPlaces, [&](std::size_t /*place*/) {
-      if (rank_ >= first_rank_ && repetition_ != skipped_) clock_.charge(seconds_ * (rank_ + 1));
+  /// Rank r takes (r + 1) times as much as the first, in each of four places.
+  void execute(runtime::TimedRegions& regions) override {
+    regions.time_each("work", kPlaces, [&](std::size_t /*place*/) {
+      if (rank_ >= first_rank_ && repetition_ != skipped_) clock_.advance(seconds_ * (rank_ + 1));
     });
-    laps.time("silent", [] {});
+    regions.time("silent", [] {});
   }
 
   std::vector<runtime::Verdict> validate() override { return {{.name = "places", .checked = kPlaces}}; }
 
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override {
-    runtime::Metric wall{.name = "time", .lap = "work", .unit = "us", .scale = 1e6};
+    runtime::Metric wall{.name = "time", .region = "work", .unit = "us", .scale = 1e6};
     wall.better = runtime::Better::kLower;
     runtime::Metric modelled = wall;
     modelled.kind = runtime::TimeKind::kModelled;
@@ -40,11 +40,11 @@ class Modelled : public runtime::Benchmark {
 
  private:
   static constexpr std::size_t kPlaces = 4;
-  runtime::ChargedClock& clock_;
+  runtime::SimulatedClock& clock_;
   int rank_;
   double seconds_;
   int first_rank_;
-  int skipped_;  ///< repetition in which nothing is charged
+  int skipped_;  ///< repetition in which nothing is simulated
   int repetition_ = 0;
 };
 

@@ -91,6 +91,30 @@ TEST(Options, PrintHelpWithEveryParameterAndTheVersion) {
   EXPECT_TRUE(mentions(std::get<std::string>(parse_words({"--version"})), "fm_stream "));
 }
 
+/// What stands below a heading of the help.
+std::string help_group(const std::string& help, const std::string& heading) {
+  const std::size_t begin = help.find("\n" + heading + ":");
+  return begin == std::string::npos ? "" : help.substr(begin, help.find("\n\n", begin) - begin);
+}
+
+TEST(Options, AreInGroupsOfTheHelpWithNamesOfTheirValues) {
+  const std::string help = std::get<std::string>(parse_words({"--help"}));
+  EXPECT_EQ(std::ranges::count(help_group(help, "Options"), '\n'), 3) << help << "an option without a group";
+  for (const auto& [heading, option] :
+       {std::pair{"Problem and kernel parameters", "--vector-width N"},
+        std::pair{"Problem and kernel parameters", "--size N"}, std::pair{"Device", "--device INDEX|NAME"},
+        std::pair{"Transport and ranks", "--ranks N"},
+        std::pair{"Kernel and bitstream", "--kernel-file FILE"},
+        std::pair{"Measurement", "--min-time SECONDS"}, std::pair{"Output", "--json FILE"}}) {
+    EXPECT_TRUE(mentions(help_group(help, heading), option)) << heading << ": " << option << "\n" << help;
+  }
+  EXPECT_FALSE(mentions(help, " in [")) << help;
+}
+
+TEST(Options, AreTakenByTheirOldNamesForOneVersion) {
+  EXPECT_TRUE(options({"--charge", "--system", "s.json"}).simulates);
+}
+
 class WrongOptions : public testing::TestWithParam<Words> {};
 
 TEST_P(WrongOptions, AreRefusedByName) {
@@ -110,25 +134,25 @@ INSTANTIATE_TEST_SUITE_P(
                     Words{"--kernel-file", ""}, Words{"--platform", ""}, Words{"--size", ""},
                     Words{"--memory", "hbm"}, Words{"--inject-fault", "x"}, Words{"--inject-delay", "x"},
                     Words{"--kernel-file", "a.cl", "--bitstream", "b"},
-                    Words{"--inject-fault", "scale", "--skip-validation"}, Words{"--charge"},
+                    Words{"--inject-fault", "scale", "--skip-validation"}, Words{"--simulate"},
                     Words{"--timing-only"},
-                    Words{"--timing-only", "--system", "s.json", "--platform", "phantom"},
+                    Words{"--timing-only", "--system", "s.json", "--platform", "dry-run"},
                     Words{"--timing-only", "--system", "s.json", "--inject-fault", "scale"},
                     Words{"--timing-only", "--system", "s.json", "--kernel-file", "a.cl"},
                     Words{"--timing-only", "--system", "s.json", "--min-time", "1"}));
 
-TEST(Options, ForTimingAloneAreThoseOfAPhantomDeviceAndOneRepetition) {
+TEST(Options, ForTimingAloneAreThoseOfADryRunDeviceAndOneRepetition) {
   const Options found = options({"--timing-only", "--system", "s.json"});
-  EXPECT_TRUE(found.charges);
-  EXPECT_EQ(found.selection.platform, "phantom");
+  EXPECT_TRUE(found.simulates);
+  EXPECT_EQ(found.selection.platform, "dry-run");
   EXPECT_EQ(found.repetitions, 1);
   EXPECT_EQ(found.warmup, 0);
   const Options asked =
       options({"--timing-only", "--system", "s.json", "--repetitions", "3", "--warmup", "2"});
   EXPECT_EQ(asked.repetitions, 3);
   EXPECT_EQ(asked.warmup, 2);
-  const Options charged = options({"--charge", "--system", "s.json"});
-  EXPECT_TRUE(charged.charges && !charged.timing_only && !charged.selection.platform);
+  const Options simulated = options({"--simulate", "--system", "s.json"});
+  EXPECT_TRUE(simulated.simulates && !simulated.timing_only && !simulated.selection.platform);
 }
 
 TEST(Options, RefuseAResultFileThatCannotBeWrittenBeforeTheRun) {

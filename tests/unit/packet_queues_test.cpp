@@ -30,7 +30,7 @@ TEST(PacketQueues, TwoSendersShareACable) {
   made.network->inject(0, 0, 2, 100, 1);
   made.network->inject(0, 1, 2, 100, 2);
   made.run();
-  // The switch has a packet of each from 10 ns on and sends them in turns; it has 20 in all.
+  // The switch has a packet of each from 10 ns on and sends them interleaved; it has 20 in all.
   ASSERT_EQ(ids(made), (std::vector<std::uint64_t>{1, 2}));
   EXPECT_EQ(made.delivered[0].time, (10 + 19 * 10) * kByte);
   EXPECT_EQ(made.delivered[1].time, (10 + 20 * 10) * kByte);

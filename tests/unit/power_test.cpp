@@ -197,7 +197,7 @@ TEST(Sampler, LeavesOutADomainThatVanishesAndSaysSo) {
     ++looks;
     return steady_seconds();
   });
-  // A sample of both domains takes two looks at the clock for each; another one may be under way.
+  // A sample of both domains takes two looks at the clock for each; another one may be in progress.
   const auto has_sampled = [&, deadline = steady_seconds() + 60] {
     const int enough = looks + 2 * 4;
     while (looks < enough && steady_seconds() < deadline) spend(1e-3);

@@ -122,9 +122,9 @@ TYPED_TEST(PtransCheck, ABlockThatDidNotArriveIsFoundAndPlaced) {
   EXPECT_TRUE(check_exchange<TypeParam>(inputs, layout, arrived).passed());
   EXPECT_EQ(check_exchange<TypeParam>(inputs, layout, arrived).checked, 24U) << "two rows of the last";
   for (const TypeParam wrong : {TypeParam{0}, std::numeric_limits<TypeParam>::quiet_NaN()}) {
-    std::vector<TypeParam> spoiled = arrived;
-    spoiled[16 + 5] = wrong;
-    const runtime::Verdict verdict = check_exchange<TypeParam>(inputs, layout, spoiled);
+    std::vector<TypeParam> corrupted = arrived;
+    corrupted[16 + 5] = wrong;
+    const runtime::Verdict verdict = check_exchange<TypeParam>(inputs, layout, corrupted);
     EXPECT_EQ(verdict.error, 1);
     EXPECT_EQ(verdict.worst->place, "a[9,5]");
   }

@@ -24,7 +24,7 @@ Result sample() {
   result.parameters.set("share", 0.5);
   result.parameters.set("check", false);
   result.repetitions = 2;
-  result.lap_names = {"copy", "triad"};
+  result.region_names = {"copy", "triad"};
   result.seconds = {{{1, 2}, {2, 1}}, {{0.5, 0.25}, {0.125, 1}}};
   result.metrics = {bandwidth("triad", 1e9)};
   Verdict verdict;
@@ -47,7 +47,7 @@ TEST(Values, WithoutWorkAreTimes) {
   const Result result = sample();
   Metric latency;
   latency.name = "latency";
-  latency.lap = "triad";
+  latency.region = "triad";
   latency.unit = "us";
   latency.scale = 1e6;
   latency.better = Better::kLower;
@@ -146,9 +146,9 @@ TEST(Kinds, AreRefusedWhereTheirTimeIsNotThere) {
   result.metrics = {metric};
   EXPECT_NO_THROW(check_kinds(result));
   result.modelled_seconds[1] = {{0.25, 0}, {0, 0}};  // nothing in the second repetition
-  EXPECT_TRUE(test::mentions(refusal(), "'bandwidth' is a modelled metric, but nothing was charged"));
+  EXPECT_TRUE(test::mentions(refusal(), "'bandwidth' is a modelled metric, but nothing was simulated"));
   result.modelled_seconds.clear();
-  EXPECT_TRUE(test::mentions(refusal(), "nothing was charged"));
+  EXPECT_TRUE(test::mentions(refusal(), "nothing was simulated"));
   result.metrics.clear();
   result.derived = {{.name = "mean", .unit = "GB/s", .kind = TimeKind::kModelled}};
   EXPECT_TRUE(test::mentions(refusal(), "'mean' is a modelled metric"));
@@ -160,7 +160,7 @@ TEST(Kinds, AreRefusedWhereTheirTimeIsNotThere) {
 
 TEST(ResultJson, HasPercentilesOfInnerSamplesInTheMetricsUnit) {
   Result result = sample();
-  Metric latency{.name = "latency", .lap = "triad", .unit = "us", .scale = 1e6, .better = Better::kLower};
+  Metric latency{.name = "latency", .region = "triad", .unit = "us", .scale = 1e6, .better = Better::kLower};
   Metric modelled = latency;
   modelled.kind = TimeKind::kModelled;
   result.modelled_seconds = {{{1, 1}, {1, 1}}, {{1, 1}, {1, 1}}};

@@ -34,7 +34,7 @@ inline runtime::Parameters options_of(const std::string& transport) {
   return parameters;
 }
 
-/// The way over the host that a benchmark on one rank would have with these options.
+/// The path over the host that a benchmark on one rank would have with these options.
 class OverHost : public HostTransport {
  public:
   explicit OverHost(const runtime::Context& context, std::int64_t chunk_bytes, bool zero_copy = true,

@@ -1,9 +1,9 @@
-// The way over the host through staging memory that ranks share: ranks of this process on the first device.
+// The path over the host through staging memory that ranks share: ranks of this process on the first device.
 #include <array>
 #include <random>
 #include <tuple>
 
-#include "device/phantom.hpp"
+#include "device/dry_run.hpp"
 #include "ring_support.hpp"
 #include "transport_caller_support.hpp"
 
@@ -29,9 +29,9 @@ class Shared : public test_support::OverHost {
       : OverHost(context, chunk, /*zero_copy=*/false, waiting, StagingUse::kShared, slots) {}
 };
 
-device::Selection phantom_selection() {
+device::Selection dry_run_selection() {
   device::Selection selection;
-  selection.platform = "phantom";
+  selection.platform = "dry-run";
   return selection;
 }
 
@@ -154,13 +154,13 @@ TEST_F(OnRing, MessagesOfOtherLengthsThroughSharedMemoryAreAnError) {
   });
 }
 
-// A rank on a phantom device shares no memory: of one exchange some messages go this way, some that.
+// A rank on a dry-run device shares no memory: of one exchange some messages go this way, some that.
 TEST_F(OnRing, SomeRanksShareMemoryAndOthersDoNot) {
-  const std::vector<device::FoundDevice> phantoms = device::find_devices(phantom_selection());
+  const std::vector<device::FoundDevice> dry_runs = device::find_devices(dry_run_selection());
   for (const std::int64_t chunk : {0, 1000}) {
     runtime::run_in_process(3, [&](Communicator& ranks) {
-      const bool is_phantom = ranks.rank() == 2;
-      const test_support::Setting setting(is_phantom ? phantoms.front() : found_, ranks, waiting(kTimeout),
+      const bool is_dry_run = ranks.rank() == 2;
+      const test_support::Setting setting(is_dry_run ? dry_runs.front() : found_, ranks, waiting(kTimeout),
                                           {});
       Shared transport(setting.context(), chunk, 2);
       constexpr std::size_t kBytes = 5000;
@@ -177,7 +177,7 @@ TEST_F(OnRing, SomeRanksShareMemoryAndOthersDoNot) {
         }
         transport.exchange(sends, receives);
       }
-      for (int peer = 0; peer < 3 && !is_phantom; ++peer) {
+      for (int peer = 0; peer < 3 && !is_dry_run; ++peer) {
         in->read(static_cast<std::size_t>(peer) * kBytes, bytes);
         const std::vector<std::byte> expected(kBytes, peer == 2 ? std::byte{0} : std::byte(1 + peer));
         EXPECT_EQ(bytes, expected) << "from rank " << peer;
@@ -188,9 +188,9 @@ TEST_F(OnRing, SomeRanksShareMemoryAndOthersDoNot) {
 }
 
 TEST_F(OnRing, SharedMemoryIsRefusedWhereNoTwoRanksHaveIt) {
-  const std::vector<device::FoundDevice> phantoms = device::find_devices(phantom_selection());
+  const std::vector<device::FoundDevice> dry_runs = device::find_devices(dry_run_selection());
   runtime::run_in_process(2, [&](Communicator& ranks) {
-    const test_support::Setting setting(phantoms.front(), ranks, waiting(kTimeout), {});
+    const test_support::Setting setting(dry_runs.front(), ranks, waiting(kTimeout), {});
     const std::string words = message_of([&] { Shared(setting.context(), 0, 2); }, ExitCode::kEnvironment);
     EXPECT_TRUE(mentions(words, "--staging private")) << words;
     return 0;
@@ -227,10 +227,10 @@ TEST_F(OnRing, CollectiveCallsThroughSharedMemoryDoTheirOperations) {
 
 TEST(HostWays, HoldThoseThatAreAllowedAndTodaysAlways) {
   const auto has = [](std::size_t bytes, const HostChoice& choice, auto&& wanted) {
-    return std::ranges::any_of(ways_to_try(bytes, choice), wanted);
+    return std::ranges::any_of(protocols_to_try(bytes, choice), wanted);
   };
-  const auto shared = [](const HostWay& way) { return way.is_shared; };
-  const auto whole = [](const HostWay& way) { return way == HostWay{}; };
+  const auto shared = [](const HostProtocol& way) { return way.is_shared; };
+  const auto whole = [](const HostProtocol& way) { return way == HostProtocol{}; };
   for (const std::size_t bytes : {1UL, 4096UL, 1UL << 20, 1UL << 24}) {
     EXPECT_TRUE(has(bytes, {.may_share = true}, whole));
     EXPECT_TRUE(has(bytes, {.may_share = true}, shared));
@@ -238,7 +238,7 @@ TEST(HostWays, HoldThoseThatAreAllowedAndTodaysAlways) {
     EXPECT_FALSE(has(bytes, {.may_share = true, .staging = StagingUse::kPrivate}, shared));
     EXPECT_FALSE(has(bytes, {.may_share = true, .staging = StagingUse::kShared}, whole));
   }
-  const auto eager = [](const HostWay& way) { return way.is_eager; };
+  const auto eager = [](const HostProtocol& way) { return way.is_eager; };
   EXPECT_TRUE(has(1, {}, eager));
   EXPECT_FALSE(has(1 << 20, {}, eager));
   EXPECT_EQ(staging_use("shared"), StagingUse::kShared);

@@ -177,15 +177,15 @@ TEST(StackRandom, TheOrderOfCallsDecidesNothing) {
   EXPECT_GT(differ, kRandomRuns / 5 / 4);  // of those with faults: another seed is another run
 }
 
-/// The first thing that is found wrong with what TCP tells, in many runs, where `spoil` changes it before.
+/// The first thing that is found wrong with what TCP tells, in many runs, where `corrupt` changes it before.
 std::string found_wrong(Protocol protocol, PacketFaults faults,
-                        const std::function<void(std::vector<Stack::Arrival>&)>& spoil = {}) {
+                        const std::function<void(std::vector<Stack::Arrival>&)>& corrupt = {}) {
   std::mt19937 random(5);
   for (int number = 0; number < 100; ++number) {
     const Traffic traffic = random_traffic(random, protocol, faults);
     StackRun run(make_topology(traffic.topology), traffic.settings);
     carry(run, traffic);
-    if (spoil && run.arrived.size() > 1) spoil(run.arrived);
+    if (corrupt && run.arrived.size() > 1) corrupt(run.arrived);
     const std::string wrong = wrong_in_arrivals(traffic.sent, run.arrived, false);
     if (!wrong.empty()) return wrong;
   }

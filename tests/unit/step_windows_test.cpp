@@ -153,10 +153,10 @@ class Halving final : public Stepping {
 std::set<std::string> failed(Halving& application, std::int64_t count) {
   const std::unique_ptr<Communicator> ranks = single_rank();
   StepWindows windows(*ranks, application, 1, 0, count);
-  Laps laps(*ranks, std::nullopt);
-  windows.run(laps, "steps", -1);
+  TimedRegions regions(*ranks, std::nullopt);
+  windows.run(regions, "steps", -1);
   application.begin();
-  windows.run(laps, "steps", 0);
+  windows.run(regions, "steps", 0);
   std::set<std::string> names;
   for (const Verdict& verdict : windows.check()) {
     if (!verdict.passed()) names.insert(verdict.name);
@@ -191,8 +191,8 @@ TEST(StepWindows, FindAnotherEndAfterACheck) {
     Halving right;
     const std::unique_ptr<Communicator> ranks = single_rank();
     StepWindows windows(*ranks, right, 1, 0, count);
-    Laps laps(*ranks, std::nullopt);
-    windows.run(laps, "steps", 0);
+    TimedRegions regions(*ranks, std::nullopt);
+    windows.run(regions, "steps", 0);
     for (const Verdict& verdict : windows.check()) EXPECT_TRUE(verdict.passed());
     windows.replace_end({0.5});
     EXPECT_TRUE(std::ranges::any_of(windows.check(), [](const Verdict& one) { return !one.passed(); }));

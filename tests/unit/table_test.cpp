@@ -20,7 +20,7 @@ Result table_sample() {
   result.placement = {{"host", "device", 0, 1}};
   for (int i = 0; i < 30; ++i) result.parameters.set(fmt::format("parameter_{}", i), std::int64_t{1} << i);
   result.repetitions = 2;
-  result.lap_names = {"copy"};
+  result.region_names = {"copy"};
   result.seconds = {{{1, 2}}};
   for (const char* axis : {"to_device blocking page-aligned 268435456 16", "both"}) {
     result.metrics.push_back(bandwidth("copy", 1e9));

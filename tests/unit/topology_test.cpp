@@ -34,7 +34,7 @@ int searched_distance(const Topology& topology, int from, int to) {
 }
 
 /// Every pair of devices is connected by a way without loops that is as short as the search finds.
-void check_ways(const Topology& topology) {
+void check_protocols(const Topology& topology) {
   for (int from = 0; from < topology.devices(); ++from) {
     for (int to = 0; to < topology.devices(); ++to) {
       if (from == to) continue;
@@ -68,7 +68,7 @@ TEST(Topology, GeneratorsConnectAllDevicesByShortestWays) {
         "switch:9",  "switch:4*2",  "leaf-spine:2x1x3", "leaf-spine:4x2x8", "leaf-spine:3x4x2*2"}) {
     const Topology made = make_topology(text);
     EXPECT_EQ(made.name(), text);
-    check_ways(made);
+    check_protocols(made);
   }
 }
 
@@ -82,7 +82,7 @@ TEST(Topology, SizesMayComeFromTheNumberOfDevices) {
   EXPECT_EQ(make_topology("switch", 5).name(), "switch:5");
   EXPECT_EQ(make_topology("torus:4x4", 16).devices(), 16);
   EXPECT_TRUE(mentions(message_of([] { make_topology("torus:4x4", 8); }), "has 16 devices, not 8"));
-  EXPECT_TRUE(mentions(message_of([] { make_topology("ring"); }), "says no sizes"));
+  EXPECT_TRUE(mentions(message_of([] { make_topology("ring"); }), "sizes are missing"));
   EXPECT_TRUE(mentions(message_of([] { make_topology("leaf-spine", 8); }), "leaves and spines"));
 }
 
@@ -156,7 +156,7 @@ TEST(Topology, RandomNetworksHaveShortestWays) {
       connect(static_cast<int>(random() % ports.size()), static_cast<int>(random() % ports.size()));
     }
     if (ports[0] == 0) connect(0, 0);
-    check_ways(Topology("random", devices, switches, cables));
+    check_protocols(Topology("random", devices, switches, cables));
   }
 }
 

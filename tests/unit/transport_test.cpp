@@ -128,7 +128,7 @@ TEST(CpuTransport, RefusesDeviceMemory) {
   using Space = device::MemorySpace;
   for (const Space space : {Space::kPageable, Space::kPinned, Space::kInterProcess})
     EXPECT_TRUE(transport.supports(space, Space::kPageable, Operation::kMessage)) << name(space);
-  for (const Space space : {Space::kDeviceBank, Space::kShared, Space::kPhantom, Space::kOnChip})
+  for (const Space space : {Space::kDeviceBank, Space::kShared, Space::kDryRun, Space::kOnChip})
     EXPECT_FALSE(transport.supports(space, Space::kPageable, Operation::kMessage)) << name(space);
   EXPECT_THROW(static_cast<void>(Memory(8).device()), std::logic_error);
 }

@@ -33,7 +33,7 @@ TEST(WatchdogDeathTest, AWaitWithoutEndEndsTheProcessWithOneLine) {
 
 TEST(WatchdogDeathTest, TheKernelThatWasStartedLastIsNamed) {
   const auto wait = [] {
-    note_start(kept_name("triad"));
+    note_start(lasting_name("triad"));
     const Watched outer(Awaiting::kDevice);
     wait_for_ever(Awaiting::kDevice);
   };
@@ -62,7 +62,7 @@ TEST(CrashDeathTest, MakesOneLineAndRemovesTheResult) {
   std::ofstream(file) << "valid\n";
   const auto crash = [&](int number) {
     speak_when_crashing("fm_test");
-    note_start(kept_name("transpose"));
+    note_start(lasting_name("transpose"));
     remove_when_crashing(file);
     std::raise(number);
   };

@@ -7,8 +7,8 @@
 
 #include "runtime/company.hpp"
 #include "runtime/exchange.hpp"
-#include "runtime/laps.hpp"
 #include "runtime/shared_clock.hpp"
+#include "runtime/timed_regions.hpp"
 #include "support.hpp"
 
 namespace fabricmark::runtime {
@@ -55,7 +55,7 @@ TEST(Windows, OfEachRepetitionAreTheirOwn) {
 Result two_ranks(const PerRank& starts) {
   Result result;
   result.placement = {{"host", "device", 0, 1}, {"host", "device", 0, 1}};
-  result.lap_names = {"copy"};
+  result.region_names = {"copy"};
   result.seconds = {{{1}, {1}}};
   if (!starts.empty()) result.starts = {starts};
   result.metrics = {bandwidth("copy", 2e9)};
@@ -89,9 +89,9 @@ TEST(Windows, ARankThatBeginsLateIsSeenWhoeverItIs) {
   for (const int late : {0, 2}) {
     std::atomic<int> done = 0;  // by the two others, who have worked for a millisecond before
     run_in_process(3, [&](Communicator& ranks) {
-      Laps laps(ranks, std::nullopt);
+      TimedRegions regions(ranks, std::nullopt);
       int parts = 0;
-      laps.set_disturbance([&] {
+      regions.set_disturbance([&] {
         ++parts;
         while (ranks.rank() == late && done < 2 * parts) std::this_thread::yield();
       });
@@ -99,12 +99,12 @@ TEST(Windows, ARankThatBeginsLateIsSeenWhoeverItIs) {
         spend_a_millisecond();
         if (ranks.rank() != late) ++done;
       };
-      laps.start_counting();
-      laps.time("copy", work);
-      laps.time("many", work, 10);
-      laps.keep("event", 0.5);
+      regions.start_counting();
+      regions.time("copy", work);
+      regions.time("many", work, 10);
+      regions.keep("event", 0.5);
       Result result;
-      gather_samples(ranks, laps.samples(), SharedClock(ranks), result);
+      gather_samples(ranks, regions.samples(), SharedClock(ranks), result);
       EXPECT_GE(spans(result.seconds[0], result.starts[0])[0], 2e-3);
       EXPECT_GE(spans(result.seconds[1], result.starts[1])[0], 2e-4);  // of one of ten
       EXPECT_GE(result.starts[0][static_cast<std::size_t>(late)][0], 1e-3);

@@ -34,7 +34,7 @@ DRAWN = {
     "shallow_water_tides.svg": ("shallow_water_verification.md", "Tides of a bay at stations"),
     "bay_parts.png": ("mesh.md", "A mesh of triangles, cut into parts"),
     "credit_link_timelines.svg": ("credit_link.md", "A link whose credits run out, cycle by cycle"),
-    "clock_sweep.svg": ("charging.md", "Simulated time over the clock of the kernels"),
+    "clock_sweep.svg": ("simulated-time.md", "Simulated time over the clock of the kernels"),
 }
 HEADINGS = (
     "kernel", "metric", "best", "median", "unit", "limit", "share of the limit", "error of the model",

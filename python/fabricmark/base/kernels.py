@@ -69,7 +69,7 @@ class Parameter:
 
 @dataclass(frozen=True)
 class LoopTime:
-    """The time of a kernel's loop in seconds, as formulas (docs/charging.md).
+    """The time of a kernel's loop in seconds, as formulas (docs/simulated-time.md).
 
     `cycles` and `memory` go on side by side, `repeat` times, and `seconds` of all of them names these two.
     `system`: values of a system that

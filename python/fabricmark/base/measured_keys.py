@@ -18,7 +18,7 @@ PLAIN = {
     "panel_efficiency": "share of the calibrated arithmetic: LU, left and top kernels of HPL",
     "multiply_efficiency": "share of the calibrated arithmetic: multiplications of HPL",
     "solve_efficiency": "share of the host's memory that the solve of HPL reaches",
-    "exchange_efficiency": "share of the calibrated way over the host that an exchange reaches",
+    "exchange_efficiency": "share of the calibrated path over the host that an exchange reaches",
     "number_seconds": "of a core for each random number, in the base kernel of RandomAccess",
     "kernel_bytes_per_second": "of the kernel in the pipeline of host_transfer",
     "overlap_speed_up": "of that pipeline, overlapped against one step after the other",

@@ -122,8 +122,8 @@ def resolve(
     Raises FabricmarkError (2) for what there is not or what the constraints refuse.
     """
     kernels.check_benchmark(benchmark)
-    has_ways = transport is not None and "transport" in kernels.kernel(benchmark).parameters
-    over = {"transport": transport} if has_ways else {}
+    has_protocols = transport is not None and "transport" in kernels.kernel(benchmark).parameters
+    over = {"transport": transport} if has_protocols else {}
     if system is None:
         choice.check_needs_system(bitstream_id, board)
         request = kernels.wanted(benchmark, FPGA, {**over, **given}, variant=variant)

@@ -1,4 +1,4 @@
-"""`fabricmark ab`: two commands in turns, compared pair by pair, for machines whose speed drifts."""
+"""`fabricmark ab`: two commands interleaved, compared pair by pair, for machines whose speed drifts."""
 
 import os
 import re
@@ -159,7 +159,7 @@ def run_pairs(plan: Plan, settings: Settings) -> tuple[Comparison, bool]:
         whole = min(map(len, found))
         if whole == 0:
             raise
-        # It stands in the place of the look that was under way, so that the confidence holds.
+        # It stands in the place of the look that was in progress, so that the confidence holds.
         return compare(found[0][:whole], found[1][:whole], settings), True
     return comparison, False
 

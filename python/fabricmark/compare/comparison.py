@@ -222,7 +222,7 @@ def remarks(rows: Sequence[Row]) -> list[str]:
     if any(one_after_the_other(row.base, row.new) for row in rows):
         lines.append(
             "all runs of one side are older than those of the other: a drift of the machine looks like a "
-            "difference; make the runs in turns, or use `fabricmark ab`"
+            "difference; interleave the runs, or use `fabricmark ab`"
         )
     if any(row.base.measurement.kind == "emulated" for row in rows):
         lines.append("emulated times say nothing about hardware")

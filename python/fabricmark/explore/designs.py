@@ -335,7 +335,7 @@ def _cases(asked: Asked, budget: Budget) -> Iterator[Case]:
     chosen = choice.choose(asked.benchmark, asked.wanted, verb="explore")
     ways = {chosen.transport: chosen.bitstreams}
     if asked.wanted.transport is None and not chosen.is_named:
-        ways |= choice.ways_of(asked.benchmark, chosen.system)
+        ways |= choice.transports_of(asked.benchmark, chosen.system)
     model = models.find(asked.benchmark)
     if not hasattr(model, "synthesis") or not hasattr(model, "headline"):
         raise FabricmarkError(

@@ -357,7 +357,7 @@ def _intel_cycles(vendor: Vendor, accesses: Sequence[Access], values: Values) ->
 
 
 class _Piece:
-    """One wide access: from which byte of the banks, `span` bytes in turns, and how many bytes it may be of.
+    """One wide access: from which byte of the banks, `span` bytes in turn, and how many bytes it may be of.
 
     What is added to its address in whole multiples of `step`, a power of two, is not known.
     """

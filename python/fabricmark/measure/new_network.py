@@ -104,7 +104,7 @@ def measure(launcher: Sequence[str], largest: int) -> dict[str, dict[int, float]
             )
         values = {int(str(one.axes[SIZE])): one.value for one in log.values if one.name == METRIC[name]}
         if not values or not all(values.values()):
-            raise FabricmarkError(f"{shlex.join(command)} says no times", "run it by itself", ENVIRONMENT)
+            raise FabricmarkError(f"{shlex.join(command)} printed no times", "run it by itself", ENVIRONMENT)
         found[name] = (
             {size: value * 1e-6 for size, value in values.items()}
             if name == LATENCY

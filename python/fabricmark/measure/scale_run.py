@@ -40,7 +40,7 @@ def main(
         if given is not None:
             check_known(given, known, f"{option} {given!r} is unknown")
     if kernel_mhz is not None and not 0 < kernel_mhz < 1e6:
-        raise FabricmarkError(f"--kernel-mhz {kernel_mhz} is no clock", "give MHz, like 300")
+        raise FabricmarkError(f"invalid frequency: --kernel-mhz {kernel_mhz}", "give MHz, like 300")
     if launcher is not None and mpi is False:
         raise FabricmarkError("--launcher starts MPI processes", "leave it or --in-process out")
     ranks = scale.parse_ranks(devices)

@@ -141,7 +141,7 @@ def _planned(
         if hasattr(models.find(name), "short_runs"):
             names.append(name)
         else:
-            say(f"left out: {name}: its model says no short runs")
+            say(f"left out: {name}: its model has no short runs")
     kernels.answers([usual_run(name, device) for name in names])
     known = {name: variants(kernels.kernel(name), device)[: 1 if quick else None] for name in names}
     kernels.answers([usual_run(name, device, variant) for name in names for variant in known[name]])

@@ -15,7 +15,7 @@ from fabricmark.base.terminal import Column
 from fabricmark.measure import launch, running
 from fabricmark.systems import calibration
 
-SCHEMA_FILE = "tuning-1"
+SCHEMA_FILE = "tuning-2"
 BY_HAND = "run fm_tune by hand"
 KINDS = {"threads": "threads of a process", "mpi": "MPI processes"}
 
@@ -74,11 +74,11 @@ def read(path: Path) -> list[dict]:
 
 
 def in_words(sizes: Sequence[Mapping]) -> str:
-    """Such as `whole, from 65536 bytes on from mapped memory`."""
-    text = sizes[0]["way"]
+    """Such as `whole, from 65536 bytes on mapped memory`."""
+    text = sizes[0]["protocol"]
     for before, size in itertools.pairwise(sizes):
-        if size["way"] != before["way"]:
-            text += f", from {size['bytes']} bytes on {size['way']}"
+        if size["protocol"] != before["protocol"]:
+            text += f", from {size['bytes']} bytes on {size['protocol']}"
     return text
 
 
@@ -112,4 +112,6 @@ def show(documents: Sequence[Mapping]) -> None:
         Column("pattern"),
         Column("device", prose=True),
     ]
-    terminal.show(terminal.console(), [*columns, Column("fastest way", prose=True), Column("measured")], rows)
+    terminal.show(
+        terminal.console(), [*columns, Column("fastest protocol", prose=True), Column("measured")], rows
+    )

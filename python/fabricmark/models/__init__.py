@@ -134,7 +134,7 @@ class Traits:
     `preset`: parameters of a prediction, where no other values are given.
     `by_ranks`: what short runs tell depends on the number of ranks, as where a start wakes a device's cores.
     `foreign`: transports over which the closed form on a described system is that of HPCC FPGA's host
-    program, and what this project's does otherwise (docs/charging.md).
+    program, and what this project's does otherwise (docs/simulated-time.md).
     `is_application`: `fabricmark run` takes its options without ` -- `.
     `fields_with`: its runs write a folder of fields where this option is given; empty: never by themselves.
     """

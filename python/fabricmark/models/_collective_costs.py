@@ -2,7 +2,7 @@
 
 Of the network's values it makes what moves take over an engine (packets) and over circuits, as the programs
 do: src/collectives/replay/over_networks.hpp. Over the host a message is read from the device, goes by MPI and
-is written (eq. 4.2): curves. Hosts combine in no time of their own. All as docs/collectives.md has it.
+is written (eq. 4.2): curves. Combining on the host takes no time. All as docs/collectives.md has it.
 """
 
 from collections.abc import Mapping

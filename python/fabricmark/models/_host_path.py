@@ -13,9 +13,9 @@ DIRECTIONS = 2
 INPUTS = (*_transfers.COPIES, "board.host.launch_latency")
 EXCHANGE = "exchange"
 STEPS = ("read", "message", "write")
-MEASURED = -1  # chunk_bytes: the program has measured which way is the fastest for each size
+MEASURED = -1  # chunk_bytes: the program has measured which protocol is the fastest for each size
 PIECES = (2, 4, 8)  # the numbers of chunks of a message that it has tried
-SHORTEST_PIECE = 65536  # bytes of the shortest of these over a network that is charged
+SHORTEST_PIECE = 65536  # bytes of the shortest of these over a network that is simulated
 
 
 def copy_seconds(step: str, sizes, board: Board, ranks: int):
@@ -65,7 +65,7 @@ def calculated_steps(
     return [copies[0], moved / copying, copies[1]], "copies as calibrated, the message one more of the host's"
 
 
-def ways(sizes: np.ndarray, parameters: Mapping, in_host_memory: bool) -> list:
+def protocols(sizes: np.ndarray, parameters: Mapping, in_host_memory: bool) -> list:
     """Chunks [bytes] that the program has chosen from: 0, whole; mapped from the shortest message on, or for
     each size some numbers of them."""
     if in_host_memory:
@@ -73,19 +73,19 @@ def ways(sizes: np.ndarray, parameters: Mapping, in_host_memory: bool) -> list:
     return [0, *(np.ceil(sizes / count) for count in PIECES)]
 
 
-def fastest(of_ways: Sequence[Modelled | None]) -> Modelled | None:
+def fastest(of_protocols: Sequence[Modelled | None]) -> Modelled | None:
     """Of each size the fastest; None where one is not known."""
-    if None in of_ways:
+    if None in of_protocols:
         return None
-    times = np.stack([way.seconds for way in of_ways])
+    times = np.stack([protocol.seconds for protocol in of_protocols])
     best = np.argmin(times, axis=0)
-    words = [of_ways[way].words[i] for i, way in enumerate(best)]
-    return Modelled(times.min(axis=0), words, of_ways[0].explanation)
+    words = [of_protocols[protocol].words[i] for i, protocol in enumerate(best)]
+    return Modelled(times.min(axis=0), words, of_protocols[0].explanation)
 
 
-def forced_ways(sizes, parameters: Mapping, board: Board) -> list[dict]:
-    """The parameters of runs that are each forced to go one of these ways; the given ones if they say it."""
+def forced_protocols(sizes, parameters: Mapping, board: Board) -> list[dict]:
+    """The parameters of runs with each of these protocols forced; the given ones if they say it."""
     if parameters.get("chunk_bytes", 0) != MEASURED:
         return [dict(parameters)]
-    chunks = ways(np.asarray(sizes, dtype=float), parameters, _transfers.is_host_memory(board))
+    chunks = protocols(np.asarray(sizes, dtype=float), parameters, _transfers.is_host_memory(board))
     return [{**parameters, "chunk_bytes": one} for one in chunks]

@@ -65,7 +65,7 @@ def limit(direction: str, copied_bytes: float, board: Board) -> float | None:
 def predictions(
     board: Board, ranks: int, bitstream: Bitstream | None = None, array_bytes: float = 0.0
 ) -> list[Prediction]:
-    """The laps host_to_device and device_to_host; none of what there is no rate.
+    """The regions host_to_device and device_to_host; none of what there is no rate.
 
     `array_bytes`: of one array of one rank; what it and its copy fit into limits a CPU.
 

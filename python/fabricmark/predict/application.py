@@ -169,7 +169,7 @@ class _Reader:
             cause = f"{self._file}: {where}: there is no collective {said['collective']!r}"
             raise FabricmarkError(cause, f"use one of {', '.join(collectives.OPERATIONS)}")
         if ("bytes" in said) == (name == "barrier"):
-            lacks = "moves no bytes" if name == "barrier" else "says no bytes"
+            lacks = "moves no bytes" if name == "barrier" else "has no bytes"
             raise FabricmarkError(f"{self._file}: {where}: {name} {lacks}", "see docs/simulate.md")
         sent = self.amount(f"{where}.bytes", said.get("bytes", 0), "bytes")
         rows = cables.rows_of(int(self._names[RANKS]))

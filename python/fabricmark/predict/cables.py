@@ -117,7 +117,7 @@ def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Clos
     for (call, setting), answer in zip(calls, kernels.ask(asked), strict=True):
         wire = closed_form.wire_of(answer)
         if call.over:  # whose next rank may be anywhere
-            wire = replace(wire, next_way=wire.any_way)
+            wire = replace(wire, next_latency=wire.any_latency)
         ranks = call.together(setting.ranks)
         one = _algorithm(call, answer, wire, ranks)
         if ranks == 1:

@@ -13,11 +13,11 @@ EXCHANGE = "exchange"  # with neighbours on the circle of the ranks, or on a gri
 
 @dataclass(frozen=True)
 class Wire:
-    """What a message takes: `any_way`, `next_way`: the longest latency between any ranks and to the next one
-    [s]; `rate` of a cable [B/s]; frames of `frame` bytes (0: none) with `header` more."""
+    """What a message takes: `any_latency`, `next_latency`: the longest latency between any ranks and to the
+    next one [s]; `rate` of a cable [B/s]; frames of `frame` bytes (0: none) with `header` more."""
 
-    any_way: float
-    next_way: float
+    any_latency: float
+    next_latency: float
     rate: float
     frame: int
     header: int
@@ -29,11 +29,11 @@ class Wire:
 
     def step(self, sent: float) -> float:
         """Of a message between any two ranks [s]."""
-        return self.any_way + self.seconds(sent)
+        return self.any_latency + self.seconds(sent)
 
     def ring_step(self, sent: float) -> float:
         """Of a message to the next rank [s]."""
-        return self.next_way + self.seconds(sent)
+        return self.next_latency + self.seconds(sent)
 
 
 Form = Callable[[Wire, int, float], float]
@@ -82,8 +82,8 @@ FORMS: Mapping[tuple[str, str], Form] = {
     ("reduce", "binomial"): lambda wire, ranks, sent: _doublings(ranks) * wire.step(sent),
     ("reduce_scatter", "recursive_halving"): _grown,
     ("reduce_scatter", "ring"): lambda wire, ranks, sent: (ranks - 1) * wire.ring_step(sent),
-    (EXCHANGE, "ring"): lambda wire, _, sent: wire.next_way + 2 * wire.seconds(sent),
-    (EXCHANGE, "grid"): lambda wire, _, sent: wire.any_way + 4 * wire.seconds(sent),
+    (EXCHANGE, "ring"): lambda wire, _, sent: wire.next_latency + 2 * wire.seconds(sent),
+    (EXCHANGE, "grid"): lambda wire, _, sent: wire.any_latency + 4 * wire.seconds(sent),
     (EXCHANGE, "transpose"): lambda wire, _, sent: wire.step(sent),
 }
 

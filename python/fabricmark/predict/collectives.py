@@ -124,7 +124,7 @@ class _Operation(Networked):
     def assumptions(self) -> list[str]:
         network = self.network
         if network.kind not in (DIRECT, PACKET):
-            return ["assumed: hosts combine in no time, and steps follow one another"]
+            return ["assumed: combining on the host takes no time, and steps follow one another"]
         if network.kind == DIRECT and None in (network.get("links.width"), network.get("links.clock")):
             return ["assumed, as no file says otherwise: the cycles of kernels take no time"]
         return []

@@ -286,12 +286,12 @@ def check(
         raise FabricmarkError(cause, f"{remedy(system, place, parameters)}, or use --beyond")
     ordered = sorted(found, key=lambda one: -one.share)
     shares = ", ".join(f"{percent(one.share)} of the {NAMES[one.name]}" for one in ordered)
-    end = f"resources, as in {bitstream.name}: {shares}; {NAMES[first(found).name]} end first"
+    end = f"resources, as in {bitstream.name}: {shares}; {NAMES[first(found).name]} is the limiting resource"
     return f"{end}; fuller than any published synthesis" if fuller else end
 
 
 def first(found: Sequence[Use]) -> Use:
-    """The resource of which the tools reach the end first."""
+    """The limiting resource: that of which the tools reach the end first."""
     return max(found, key=lambda one: one.share / one.reached)
 
 

@@ -76,7 +76,7 @@ def candidates(request: PredictionRequest, most: int, budget: float, without: se
     for benchmark in models.names():
         if not any(one.benchmark == benchmark for one in system.bitstreams):
             continue
-        for transport, ids in choice.ways_of(benchmark, system).items():
+        for transport, ids in choice.transports_of(benchmark, system).items():
             if ids:
                 usual = replace(request, benchmark=benchmark, transport=transport, given={}, overrides={})
                 yield from _of_way(usual, ids[0], most, budget, without)

@@ -5,8 +5,8 @@ Values are of parameters, as the programs read them, or of a system, as its file
 `board.memory.bank_bandwidth`, `network.latency` and `bitstream.clock`.
 
 A closed form is of HPCC FPGA's host program, whose runs are published, or of this project's. Over some
-transports both move different data (docs/charging.md), which the benchmark's model says (`foreign` of its
-TRAITS). Of this project's program there is no closed form then: its own host code tells the time, with
+transports both move different data (docs/simulated-time.md), which the benchmark's model says (`foreign` of
+its TRAITS). Of this project's program there is no closed form then: its own host code tells the time, with
 --timing-only.
 """
 

@@ -24,21 +24,21 @@ CLOSED_FORM = "--closed-form"
 MOST_WATCHED = 12  # points of a request that are watched, from its first to its last
 FACTORS = (2.0, 0.5)
 STATED: Mapping[str, str] = {
-    "board.memory.bank_efficiency": "banks lose no time",
+    "board.memory.bank_efficiency": "bank efficiency assumed 100 %",
     "board.memory.drain": "loops over a buffer follow each other at once",
-    "board.memory.burst_latency": "bursts wait for nothing",
-    "board.host.launch_latency": "kernels start in no time",
+    "board.memory.burst_latency": "burst latency assumed 0",
+    "board.host.launch_latency": "launch latency assumed 0",
     "board.processor.core_bandwidth": "one core's bandwidth is unknown",
-    "network.start_latency": "a message is issued in no time",
-    "network.ordering_bandwidth": "hosts put blocks in order in no time",
+    "network.start_latency": "start latency assumed 0",
+    "network.ordering_bandwidth": "ordering time assumed 0",
     "network.self_bandwidth": "a rank sends to itself as to others",
     "network.links.count": "one link",
-    "bitstream.fitted.multiply_efficiency": "multiplications lose no cycles",
-    "bitstream.fitted.multiply_latency": "multiplications start in no time",
-    "bitstream.fitted.panel_efficiency": "panel kernels lose no cycles",
-    "bitstream.fitted.pipeline_efficiency": "pipelines lose no cycles",
-    "bitstream.fitted.channel_efficiency": "channels lose no cycles",
-    "bitstream.fitted.start_latency": "kernels and exchanges start in no time",
+    "bitstream.fitted.multiply_efficiency": "efficiency of multiplications assumed 100 %",
+    "bitstream.fitted.multiply_latency": "latency assumed 0",
+    "bitstream.fitted.panel_efficiency": "efficiency of panel kernels assumed 100 %",
+    "bitstream.fitted.pipeline_efficiency": "pipeline efficiency assumed 100 %",
+    "bitstream.fitted.channel_efficiency": "channel efficiency assumed 100 %",
+    "bitstream.fitted.start_latency": "start latency assumed 0",
 }
 SILENT: Mapping[str, str] = {
     "board.memory.clock": "that of the kernel",

@@ -27,7 +27,7 @@ def rates(benchmark: str, place: Place, given: Collection[str]) -> Rates:
     if model is None or not hasattr(model, "skeleton"):
         return Rates()
     reason = f"no design of {benchmark} on {place.board.name}"
-    for transport in _ways(benchmark, place):
+    for transport in _transports(benchmark, place):
         try:
             found, design = _of_design(benchmark, place, transport)
         except FabricmarkError as error:
@@ -42,9 +42,9 @@ def rates(benchmark: str, place: Place, given: Collection[str]) -> Rates:
     return Rates({}, (f"assumed: rates of the skeleton ({reason}); --set gives others",))
 
 
-def _ways(benchmark: str, place: Place) -> Iterator[str]:
+def _transports(benchmark: str, place: Place) -> Iterator[str]:
     """Transports of designs, the place's first."""
-    known = choice.ways_of(benchmark, place.system)
+    known = choice.transports_of(benchmark, place.system)
     yield from sorted(known, key=lambda one: one != place.transport)
 
 

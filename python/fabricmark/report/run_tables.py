@@ -45,8 +45,7 @@ MEANINGS = {
     "best": "best, median: of the repetitions; each lasts from the first rank's start to the last one's end.",
     "±": "±: what 90 % of measured values stay within, as short runs told that had no part in a fit.",
     "error": "error: modelled / best - 1.",
-    "limit": "limit: the most that the memory or cache that holds the data, the link or the arithmetic units "
-    "did when they were measured by themselves.",
+    "limit": "limit: measured peak of the bounding resource (memory, cache, link or arithmetic units).",
     "efficiency": "efficiency: best / limit.",
     "measured": "measured: this device's time.",
     "emulated": "emulated: functional run, its time says nothing about hardware.",
@@ -254,7 +253,7 @@ def _of_model(result: Result, known: DeviceLimits | None) -> list[str]:
     if known.system is None and not known.faults:
         return ["modelled as if every kernel reached the limits: run `fabricmark systems new`"]
     if not known.has_kernel(result):
-        limits = "no kernel like this was measured here, so that there are limits alone"
+        limits = "model not calibrated for this kernel: limits only"
         return [f"{limits}: `fabricmark systems new --again` measures all"]
     return []
 

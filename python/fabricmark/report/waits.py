@@ -62,7 +62,7 @@ def plot(found: Timeline, name: str, label: str, left: list[str]) -> Plot:
     if sum(len(entry.activities) for entry in shown) < before or found.resolution > 0:
         left = [*left, "Where bars are not as high as their row, they stand for that part of the time."]
     if found.left_out:
-        left = [*left, f"{found.left_out} activities were not kept by the run."]
+        left = [*left, f"{found.left_out} activities were not recorded by the run."]
     return Plot(
         slug=slug(name, "modelled-timeline", label),
         title=f"{name}: modelled timeline, {label}",

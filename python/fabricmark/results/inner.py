@@ -1,4 +1,4 @@
-"""Inner samples: every single time of a timed part that repeats the same thing, and their percentiles."""
+"""Inner samples: every single time of a timed region that repeats the same thing, and their percentiles."""
 
 import math
 import statistics

@@ -161,12 +161,12 @@ def choose(
 
 def _of_kind(benchmark: str, wanted: Wanted, kind: System, preferred: Sequence[str]) -> Choice | None:
     """None where this kind of devices cannot do it."""
-    ways = ways_of(benchmark, kind, preferred)
+    ways = transports_of(benchmark, kind, preferred)
     transport = next(iter(ways), None) if wanted.transport is None else wanted.transport
     return Choice(benchmark, kind, transport, ways[transport]) if transport in ways else None
 
 
-def ways_of(
+def transports_of(
     benchmark: str, system: System, preferred: Sequence[str] = PREFERRED
 ) -> dict[str, tuple[str, ...]]:
     """The transports that a benchmark has on a kind of devices, with the ids of the bitstreams of each."""
@@ -301,10 +301,10 @@ def refused(
     kind, transport = within[0], wanted.transport
     traits = models.traits(benchmark)
     others = [one for one in every if one not in within]
-    here = list(dict.fromkeys(way for one in within for way in ways_of(benchmark, one) if way != NONE))
+    here = list(dict.fromkeys(way for one in within for way in transports_of(benchmark, one) if way != NONE))
     is_over = transport not in (None, NONE)
     if is_over and not any(transport in one.networks for one in within):
-        able = [one for one in others if transport in ways_of(benchmark, one)]
+        able = [one for one in others if transport in transports_of(benchmark, one)]
         return _no_transport(wanted, kind, here, able, benchmark)
     boards = [one.board_id for one in others if _has_way(benchmark, one, transport)]
     if traits.to_itself and not is_over:
@@ -327,7 +327,7 @@ def refused(
 
 
 def _has_way(benchmark: str, system: System, transport: str | None) -> bool:
-    ways = ways_of(benchmark, system)
+    ways = transports_of(benchmark, system)
     return bool(ways) if transport in (None, NONE) else transport in ways
 
 

@@ -73,10 +73,10 @@ runtime::Verdict Balance::inflow_verdict() const {
   return verdict;
 }
 
-void Balance::spoil_inflow(std::vector<double>& spoilt) const {
+void Balance::corrupt_inflow(std::vector<double>& corrupted) const {
   constexpr double kTooMuch = 1.01;
   for (std::size_t place = 0; place < local.own(); ++place) {
-    if (river_length(place) > 0) spoilt[place] *= kTooMuch;
+    if (river_length(place) > 0) corrupted[place] *= kTooMuch;
   }
 }
 

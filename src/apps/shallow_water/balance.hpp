@@ -10,7 +10,7 @@
 
 namespace fabricmark::shallow_water {
 
-/// The water of a run, from its start to step `last`. All but spoil_inflow are collective.
+/// The water of a run, from its start to step `last`. All but corrupt_inflow are collective.
 struct Balance {
   const runtime::Context& context;
   const Basis& basis;
@@ -27,7 +27,7 @@ struct Balance {
   /// What rivers have brought is what was given, but for a rounding of each stage.
   [[nodiscard]] runtime::Verdict inflow_verdict() const;
   /// A hundredth more has come through rivers.
-  void spoil_inflow(std::vector<double>& spoilt) const;
+  void corrupt_inflow(std::vector<double>& corrupted) const;
 
  private:
   [[nodiscard]] bool is_double() const { return context.parameters().text("data_type") == "double"; }

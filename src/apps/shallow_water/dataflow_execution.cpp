@@ -52,9 +52,9 @@ class DataflowExecution final : public Execution {
   common::HaloSums halo_sums() override { return kernels_.sums(); }
   void set_counting(bool counts) override { counts_ = counts; }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap,
+      const std::map<std::string, runtime::RegionSeconds>& regions, const std::string& region,
       double steps) const override {
-    return stalls_.metrics(laps, lap, steps);
+    return stalls_.metrics(regions, region, steps);
   }
 
  private:

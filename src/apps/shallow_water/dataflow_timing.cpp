@@ -27,9 +27,9 @@ class DataflowTiming final : public runtime::Benchmark {
         stalls_(context) {}
 
   void prepare(int /*repetition*/) override {}
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     stalls_.begin(kernels_);
-    laps.time(kSteps, [&] { seconds_ = device_->advance(kernels_, {0, steps_, 0}, {}, {}); });
+    regions.time(kSteps, [&] { seconds_ = device_->advance(kernels_, {0, steps_, 0}, {}, {}); });
     stalls_.add(ranks_, kernels_, seconds_);
   }
   std::vector<runtime::Verdict> validate() override {
@@ -42,8 +42,8 @@ class DataflowTiming final : public runtime::Benchmark {
     return {runtime::cell_steps(kSteps, cells), runtime::performance(kSteps, cells * flops_of_step(0))};
   }
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    return stalls_.metrics(laps, kSteps, static_cast<double>(steps_));
+      const std::map<std::string, runtime::RegionSeconds>& regions) const override {
+    return stalls_.metrics(regions, kSteps, static_cast<double>(steps_));
   }
 
  private:

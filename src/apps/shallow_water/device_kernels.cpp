@@ -70,7 +70,7 @@ struct DeviceKernels::Memory {
   int trouble = -1;
   int number = 0;           ///< of `arrived`, for calls of the engine
   std::size_t current = 0;  ///< which of the two states is that of now
-  unsigned int first = 0;   ///< of the steps under way, as kernels count them
+  unsigned int first = 0;   ///< of the current steps, as kernels count them
   unsigned int offset = 0;  ///< of that beyond their own number
   unsigned int steps = 0;
 };

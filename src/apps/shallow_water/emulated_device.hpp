@@ -11,9 +11,9 @@ namespace fabricmark::shallow_water {
 /// An emulated device and its way to the others, on which the dataflow kernels run.
 class EmulatedDevice : public Interface {
  public:
-  /// Runs the kernels over these steps, charges what they take, and returns it [s], once all devices are
-  /// done; 0 where no system says. Collective. Throws Error (1) for what the fabric finds: a deadlock, words
-  /// left over, calls that failed.
+  /// Runs the kernels over these steps, advances the clock by what they take, and returns it [s], once all
+  /// devices are done; 0 where no system says. Collective. Throws Error (1) for what the fabric finds: a
+  /// deadlock, words left over, calls that failed.
   virtual double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
                          const std::vector<Forcing>& forcing) = 0;
 };

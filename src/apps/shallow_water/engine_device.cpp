@@ -22,7 +22,7 @@ class EngineDevice final : public EmulatedDevice {
   }
   double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
                  const std::vector<Forcing>& forcing) override {
-    const double before = context_.charged_clock().seconds();
+    const double before = context_.simulated_clock().seconds();
     board_.run(
         [&] {
           kernels.start(board_.host(), steps, physics, forcing);
@@ -37,7 +37,7 @@ class EngineDevice final : public EmulatedDevice {
         },
         board::Counted::kKernels);
     kernels.check_calls();
-    return context_.charged_clock().seconds() - before;
+    return context_.simulated_clock().seconds() - before;
   }
 
  private:

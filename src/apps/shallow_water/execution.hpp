@@ -65,9 +65,9 @@ class Execution : public Interface {
   virtual common::HaloSums halo_sums() = 0;
   /// Whether what follows counts for `derive`; from the start it does.
   virtual void set_counting(bool /*counts*/) {}
-  /// What else there is to say of the timed part `lap` with so many steps.
+  /// What else there is to say of the timed region `region` with so many steps.
   [[nodiscard]] virtual std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& /*laps*/, const std::string& /*lap*/,
+      const std::map<std::string, runtime::RegionSeconds>& /*regions*/, const std::string& /*region*/,
       double /*steps*/) const {
     return {};
   }

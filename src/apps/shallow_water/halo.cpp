@@ -12,13 +12,13 @@ const std::vector<std::int32_t>& elements_of(const LocalMesh::Neighbour& neighbo
   return is_sent ? neighbour.send : neighbour.receive;
 }
 
-common::HaloMessages::Way way_of(const LocalMesh& local, bool is_sent, std::size_t numbers) {
-  common::HaloMessages::Way way{.entry = is_sent ? kPack : kUnpack};
+common::HaloMessages::Direction direction_of(const LocalMesh& local, bool is_sent, std::size_t numbers) {
+  common::HaloMessages::Direction direction{.entry = is_sent ? kPack : kUnpack};
   for (const LocalMesh::Neighbour& neighbour : local.neighbours) {
     const std::size_t count = elements_of(neighbour, is_sent).size();
-    way.messages.push_back({neighbour.rank, 0, count, count * numbers});
+    direction.messages.push_back({neighbour.rank, 0, count, count * numbers});
   }
-  return way;
+  return direction;
 }
 
 device::Buffer buffer_of(const runtime::Context& context, const device::Queue& queue,
@@ -37,8 +37,9 @@ Halo::Halo(const runtime::Context& context, const LocalMesh& local, std::size_t 
   if (context.ranks().size() == 1) return;
   const bool has_puts = context.variant() == "throughput";
   messages_ = common::HaloMessages(
-      context, way_of(local, /*is_sent=*/true, numbers), way_of(local, /*is_sent=*/false, numbers),
-      number_bytes, {kPut, kTake, has_puts ? context.parameters().text("one_sided") : std::string("false")});
+      context, direction_of(local, /*is_sent=*/true, numbers),
+      direction_of(local, /*is_sent=*/false, numbers), number_bytes,
+      {kPut, kTake, has_puts ? context.parameters().text("one_sided") : std::string("false")});
   if (is_empty()) return;
   sent_ = set_elements(context, local, /*is_sent=*/true, numbers);
   received_ = set_elements(context, local, /*is_sent=*/false, numbers);

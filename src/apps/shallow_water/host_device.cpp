@@ -21,9 +21,9 @@ namespace {
 using network::Time;
 
 /// What the way between two devices takes, from a kernel's end to a kernel's start.
-class HostWay {
+class HostProtocol {
  public:
-  explicit HostWay(const runtime::Context& context) : costs_(context.costs()) {
+  explicit HostProtocol(const runtime::Context& context) : costs_(context.costs()) {
     if (costs_ == nullptr) return;
     transport_ = context.parameters().text("transport");
     ping_seconds_ = network::load_network_costs(context.system()->file, transport_).ping_seconds;
@@ -59,9 +59,9 @@ class HostDevice final : public EmulatedDevice {
   HostDevice(const runtime::Context& context, const DevicePart& part)
       : context_(context),
         is_direct_(is_over_mpi(context)),
-        way_(context),
+        path_(context),
         fabric_(std::make_shared<dataflow::Fabric>(dataflow::FabricSettings{})),
-        host_(fabric_, 0, way_.device()) {
+        host_(fabric_, 0, path_.device()) {
     for (const DevicePart::Neighbour& other : part.neighbours) {
       halos_.push_back({.peer = other.rank,
                         .to = {sent_bytes_, halo_bytes(other.sent)},
@@ -90,7 +90,7 @@ class HostDevice final : public EmulatedDevice {
     const dataflow::Span span = host_.finished().value_or(dataflow::Span{});
     if (context_.costs() == nullptr) return 0;
     const double seconds = network::seconds(span.last_end - span.first_start);
-    context_.charged_clock().charge(seconds);
+    context_.simulated_clock().advance(seconds);
     return seconds;
   }
 
@@ -131,14 +131,14 @@ class HostDevice final : public EmulatedDevice {
   }
 
   void exchange(DeviceKernels& kernels) {
-    const Time left = network::later(host_.now(), way_.read(sent_bytes_));
+    const Time left = network::later(host_.now(), path_.read(sent_bytes_));
     for (Messages& halo : halos_) start(halo, kernels, left);
     Time arrived = left;
     for (Messages& halo : halos_) arrived = std::max(arrived, finish(halo, kernels));
     for (Messages& halo : halos_) {
       if (halo.is_sent) context_.ranks().wait(halo.send, 0, runtime::Waiting::kYield);
     }
-    host_.pass_until(network::later(arrived, way_.write(received_bytes_)));
+    host_.pass_until(network::later(arrived, path_.write(received_bytes_)));
   }
 
   void start(Messages& halo, DeviceKernels& kernels, Time left) {
@@ -166,12 +166,12 @@ class HostDevice final : public EmulatedDevice {
     Time left = 0;
     std::memcpy(&left, halo.in.data(), sizeof left);
     std::copy(halo.in.begin() + sizeof left, halo.in.end(), halo.from.of(kernels.arrived()).begin());
-    return network::later(left, way_.message(halo.from.bytes));
+    return network::later(left, path_.message(halo.from.bytes));
   }
 
   const runtime::Context& context_;
   bool is_direct_;  ///< MPI gets the device's memory itself
-  HostWay way_;
+  HostProtocol path_;
   std::shared_ptr<dataflow::Fabric> fabric_;
   dataflow::Host host_;
   network::DueFault fault_{network::DueFault::Swapping::kHalves};

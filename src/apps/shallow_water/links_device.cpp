@@ -61,14 +61,14 @@ class LinksDevice final : public EmulatedDevice {
   }
   double advance(DeviceKernels& kernels, const Steps& steps, const Physics& physics,
                  const std::vector<Forcing>& forcing) override {
-    const double before = context_.charged_clock().seconds();
+    const double before = context_.simulated_clock().seconds();
     board_.run(
         [&] {
           kernels.start(board_.host(), steps, physics, forcing);
           kernels.start_links(board_.host());
         },
         board::Counted::kKernels);
-    return context_.charged_clock().seconds() - before;
+    return context_.simulated_clock().seconds() - before;
   }
 
  private:

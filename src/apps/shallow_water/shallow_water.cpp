@@ -56,10 +56,10 @@ class ShallowWater : public runtime::Benchmark {
     execution_->read(initial_);  // as the device's numbers hold it
   }
 
-  void execute(runtime::Laps& laps) override {
-    laps.aside([&] { simulation_.begin(repetition_ >= 0, start_.volume_at_start); });
-    windows_.run(laps, "steps", repetition_);
-    laps.aside([&] {
+  void execute(runtime::TimedRegions& regions) override {
+    regions.aside([&] { simulation_.begin(repetition_ >= 0, start_.volume_at_start); });
+    windows_.run(regions, "steps", repetition_);
+    regions.aside([&] {
       execution_->read(field_);
       simulation_.end();
       outflow_ = execution_->outflow();
@@ -69,10 +69,10 @@ class ShallowWater : public runtime::Benchmark {
   void inject(const runtime::Fault& fault) override {
     if (transport::is_message_fault(fault)) {  // the transport makes it
       if (ranks_.size() > 1) return;
-      throw bad_use("a single rank has no messages to spoil",
+      throw bad_use("a single rank has no messages to corrupt",
                     "use more ranks, or element, scale, zeros or stale");
     }
-    if (fault.target == "inflow" && problem_.has_inflow) return balance().spoil_inflow(outflow_);
+    if (fault.target == "inflow" && problem_.has_inflow) return balance().corrupt_inflow(outflow_);
     if (!fault.target.empty() && fault.target != "xi") {
       throw bad_use(fmt::format("--inject-fault names '{}'", fault.target),
                     problem_.has_inflow ? "use xi or inflow" : "use xi");
@@ -119,8 +119,8 @@ class ShallowWater : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    return execution_->derive(laps, "steps", static_cast<double>(plan_.count));
+      const std::map<std::string, runtime::RegionSeconds>& regions) const override {
+    return execution_->derive(regions, "steps", static_cast<double>(plan_.count));
   }
   [[nodiscard]] std::vector<std::string> notes() const override {
     std::vector<std::string> notes = execution_->notes();

@@ -18,14 +18,15 @@ void Stalls::add(runtime::Communicator& ranks, const DeviceKernels& kernels, dou
   pipelines_ = ranks.all_reduce_max_number(now.pipelines - before_.pipelines) / seconds;
 }
 
-std::vector<runtime::DerivedMetric> Stalls::metrics(const std::map<std::string, runtime::LapSeconds>& laps,
-                                                    const std::string& lap, double steps) const {
+std::vector<runtime::DerivedMetric> Stalls::metrics(
+    const std::map<std::string, runtime::RegionSeconds>& regions, const std::string& region,
+    double steps) const {
   constexpr double kPercent = 100;
   if (seconds_ == 0) return {};
   std::vector<runtime::DerivedMetric> found;
-  if (const auto part = laps.find(lap); part != laps.end() && clock_hz_ > 0) {
+  if (const auto part = regions.find(region); part != regions.end() && clock_hz_ > 0) {
     found.push_back({.name = "step_cycles",
-                     .axes = {{"operation", lap}},
+                     .axes = {{"operation", region}},
                      .unit = "cycles",
                      .better = runtime::Better::kLower,
                      .best = part->second.modelled_best * clock_hz_ / steps,

@@ -18,10 +18,11 @@ class Stalls {
   /// What a device has done since the last call that began one. Collective.
   void add(runtime::Communicator& ranks, const DeviceKernels& kernels, double modelled_seconds);
   void begin(const DeviceKernels& kernels);
-  /// The shares, and the cycles of a step of the part `lap` with so many: of the kernels' clock, where a
+  /// The shares, and the cycles of a step of the part `region` with so many: of the kernels' clock, where a
   /// system says it.
   [[nodiscard]] std::vector<runtime::DerivedMetric> metrics(
-      const std::map<std::string, runtime::LapSeconds>& laps, const std::string& lap, double steps) const;
+      const std::map<std::string, runtime::RegionSeconds>& regions, const std::string& region,
+      double steps) const;
 
  private:
   double clock_hz_;

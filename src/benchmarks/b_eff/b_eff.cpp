@@ -57,14 +57,15 @@ class EffectiveBandwidth final : public Exchanges {
     require_target(targets);
   }
 
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     for (const std::size_t bytes : sizes()) {
       const std::size_t count = messages(bytes, usual_);
       series_.prepare(bytes, count, series_number(/*is_of_steps=*/false), computes());
-      laps.time_each(lap_name(kExchange, bytes), count, [&](std::size_t place) { series_.exchange(place); });
-      spoil_received(bytes, "");
+      regions.time_each(region_name(kExchange, bytes), count,
+                        [&](std::size_t place) { series_.exchange(place); });
+      corrupt_received(bytes, "");
       if (computes()) check_received();
-      if (steps_) time_steps(laps, bytes, count);
+      if (steps_) time_steps(regions, bytes, count);
     }
   }
 
@@ -91,8 +92,8 @@ class EffectiveBandwidth final : public Exchanges {
       series_.check(direction, verdict(direction));
   }
 
-  void spoil_received(std::size_t bytes, const std::string& target) {
-    if (spoils(bytes, target)) series_.spoil([this](std::span<std::byte> message) { spoil(message); });
+  void corrupt_received(std::size_t bytes, const std::string& target) {
+    if (corrupts(bytes, target)) series_.corrupt([this](std::span<std::byte> message) { corrupt(message); });
   }
 
   /// What the kernel has last written must be this call's value.
@@ -100,7 +101,7 @@ class EffectiveBandwidth final : public Exchanges {
     std::byte found{};
     steps_->touched.read(steps_->kernels.queue(0), &found, 1);
     steps_->kernels.queue(0).finish();
-    if (spoils(bytes, kKernel)) spoil({&found, 1});
+    if (corrupts(bytes, kKernel)) corrupt({&found, 1});
     runtime::Verdict& verdict = of_steps();
     ++verdict.checked;
     if (found == std::byte{value}) return;
@@ -110,37 +111,37 @@ class EffectiveBandwidth final : public Exchanges {
 
   /// What an exchange consists of, with a kernel before and after (section 5.1.2, Fig. 5.2). Each message has
   /// its place in the staging memories too, so that all of them can be compared.
-  void time_steps(runtime::Laps& laps, std::size_t bytes, std::size_t count) {
+  void time_steps(runtime::TimedRegions& regions, std::size_t bytes, std::size_t count) {
     using Place = transport::Steps::Place;
     transport::Steps& steps = *steps_->steps;
     series_.prepare(bytes, count, series_number(/*is_of_steps=*/true), computes());
     for (const Place place : {Place::kSent, Place::kReceived}) {
       if (computes()) std::ranges::fill(steps.staged(place, series_.all_bytes()), kPoison);
     }
-    touch(laps, kKernel, bytes, count);
+    touch(regions, kKernel, bytes, count);
     for (std::size_t step = 0; step < steps_->each.size(); ++step) {
       const auto& [name, place] = steps_->each[step];
-      laps.time_each(lap_name(name, bytes), count, [&](std::size_t i) {
+      regions.time_each(region_name(name, bytes), count, [&](std::size_t i) {
         steps.take(step, series_.sends(i), series_.receives(i), i * series_.place_bytes());
       });
       if (!computes()) continue;
       if (place == Place::kArrived) {
-        spoil_received(bytes, name);
+        corrupt_received(bytes, name);
         check_received();
         continue;
       }
       const std::span<std::byte> messages = steps.staged(place, series_.all_bytes());
-      if (spoils(bytes, name)) spoil(messages.first(bytes));
+      if (corrupts(bytes, name)) corrupt(messages.first(bytes));
       series_.check_staged(messages, place == Place::kReceived, name + ": ", of_steps());
     }
-    touch(laps, kKernelAfter, bytes, count);
+    touch(regions, kKernelAfter, bytes, count);
   }
 
   /// A kernel that writes a byte; each time another.
-  void touch(runtime::Laps& laps, const char* step, std::size_t bytes, std::size_t count) {
+  void touch(runtime::TimedRegions& regions, const char* step, std::size_t bytes, std::size_t count) {
     const auto value = static_cast<std::uint8_t>(++touches_ % 251 + 1);
     steps_->kernels.set(0, {{"value", value}});
-    laps.time_each(lap_name(step, bytes), count, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
+    regions.time_each(region_name(step, bytes), count, [&](std::size_t) { steps_->kernels.run(step, {{}}); });
     if (computes()) check_touched(value, bytes, step);
   }
 

@@ -15,7 +15,7 @@ namespace fabricmark::b_eff {
 /// Channels of a pair of kernels: c'_n of Meyer 2024, eq. 4.3.
 inline constexpr int kChannelsOfPair = 2;
 
-/// What the kernels of all pairs exchange in a timed part.
+/// What the kernels of all pairs exchange in a timed region.
 struct ChannelMessages {
   std::array<std::uint8_t, kDirections> sent{};      ///< first byte of the first message of each pair
   std::array<std::uint8_t, kDirections> received{};  ///< of what it receives
@@ -36,8 +36,9 @@ struct ChannelsReceived {
 class ChannelPairs : public Interface {
  public:
   [[nodiscard]] virtual std::size_t word_bytes() const = 0;
-  /// Starts all kernels and awaits them, as a timed part.
-  virtual void time(runtime::Laps& laps, const std::string& lap, const ChannelMessages& messages) = 0;
+  /// Starts all kernels and awaits them, as a timed region.
+  virtual void time(runtime::TimedRegions& regions, const std::string& region,
+                    const ChannelMessages& messages) = 0;
   [[nodiscard]] virtual ChannelsReceived received(std::size_t pair) = 0;
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 };

@@ -13,10 +13,10 @@ class ChannelBandwidth final : public Exchanges {
     require_target({});
   }
 
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     for (const std::size_t bytes : sizes()) {
       const ChannelMessages messages = of_size(bytes);
-      pairs_->time(laps, lap_name(kExchange, bytes), messages);
+      pairs_->time(regions, region_name(kExchange, bytes), messages);
       for (std::size_t pair = 0; pair < kDirections && computes(); ++pair) check(pair, bytes, messages);
     }
   }
@@ -43,7 +43,7 @@ class ChannelBandwidth final : public Exchanges {
     const std::size_t at_once = kChannelsOfPair * pairs_->word_bytes();
     Content content = this->content(neighbour(pair), direction, bytes, false, messages.messages - 1);
     ChannelsReceived found = pairs_->received(pair);
-    if (direction == 0 && spoils(bytes)) spoil(found.last);
+    if (direction == 0 && corrupts(bytes)) corrupt(found.last);
     runtime::Verdict& verdict = this->verdict(direction);
     verdict.checked += messages.words * at_once * messages.messages;
     if (found.wrong > 0) {

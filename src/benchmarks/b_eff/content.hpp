@@ -18,7 +18,7 @@ struct Content {
   std::uint32_t sender = 0;
   std::uint32_t direction = 0;
   std::uint32_t repetition = 0;
-  std::uint32_t place = 0;  ///< in the series of one timed part
+  std::uint32_t place = 0;  ///< in the series of one timed region
   std::uint32_t bytes = 0;
 
   /// Never kPoison: even a message of a single byte shows whether it has arrived.

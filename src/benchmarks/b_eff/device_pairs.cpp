@@ -1,4 +1,4 @@
-// Pairs of kernels over Intel's external channels, which send and receive all messages of a timed part
+// Pairs of kernels over Intel's external channels, which send and receive all messages of a timed region
 // without the host (kernels/b_eff/channels.cl).
 #include <algorithm>
 #include <span>
@@ -32,10 +32,11 @@ class DevicePairs final : public ChannelPairs {
 
   [[nodiscard]] std::size_t word_bytes() const override { return word_bytes_; }
 
-  void time(runtime::Laps& laps, const std::string& lap, const ChannelMessages& messages) override {
+  void time(runtime::TimedRegions& regions, const std::string& region,
+            const ChannelMessages& messages) override {
     for (std::size_t pair = 0; pair < kDirections; ++pair) set_arguments(pair, messages);
-    laps.time(
-        lap, [&] { run(lap); }, messages.messages);
+    regions.time(
+        region, [&] { run(region); }, messages.messages);
   }
 
   [[nodiscard]] ChannelsReceived received(std::size_t pair) override {
@@ -71,13 +72,13 @@ class DevicePairs final : public ChannelPairs {
     receive_.queue(replica).finish();
   }
 
-  void run(const std::string& lap) {
+  void run(const std::string& region) {
     std::vector<device::GroupMember> members;
     for (int pair = 0; pair < send_.count(); ++pair) {
       members.push_back({&receive_, pair});
       members.push_back({&send_, pair});
     }
-    for (const device::Event& end : device::start_group(info_, lap, members)) end.wait();
+    for (const device::Event& end : device::start_group(info_, region, members)) end.wait();
   }
 
   const device::DeviceInfo& info_;

@@ -44,17 +44,17 @@ class EngineBandwidth final : public Exchanges {
     take_memory();
   }
 
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     for (const std::size_t bytes : sizes()) {
       begin(bytes, /*are_of_steps=*/false);
-      time(laps, kExchange,
+      time(regions, kExchange,
            [this](std::size_t place) { return board_.is_streaming() ? streamed(place) : buffered(place); });
       if (computes()) {
-        if (spoils(bytes)) spoil(message(received_[0], 0));
+        if (corrupts(bytes)) corrupt(message(received_[0], 0));
         for (std::size_t direction = 0; direction < kDirections; ++direction)
           check(received_.at(direction), neighbour(1 - direction), direction, "", verdict(direction));
       }
-      if (has_steps_) time_steps(laps, bytes);
+      if (has_steps_) time_steps(regions, bytes);
     }
   }
 
@@ -179,11 +179,11 @@ class EngineBandwidth final : public Exchanges {
     return {.groups = {{put(0, operand(sent_[0], place))}}, .takes = {true, false}};
   }
 
-  void time_steps(runtime::Laps& laps, std::size_t bytes) {
+  void time_steps(runtime::TimedRegions& regions, std::size_t bytes) {
     begin(bytes, /*are_of_steps=*/true);
-    time(laps, kCall, [](std::size_t) { return Round{.groups = {{fm::accl_nop()}}}; });
-    time(laps, kCopy, [this](std::size_t place) { return copied(place); });
-    time(laps, kMessage, [this](std::size_t place) { return sent_alone(place); });
+    time(regions, kCall, [](std::size_t) { return Round{.groups = {{fm::accl_nop()}}}; });
+    time(regions, kCopy, [this](std::size_t place) { return copied(place); });
+    time(regions, kMessage, [this](std::size_t place) { return sent_alone(place); });
     if (!computes()) return;
     check(received_[1], ranks().rank(), 1, "copy: ", of_steps());
     check(received_[0], neighbour(1), 0, "message: ", of_steps());
@@ -191,17 +191,17 @@ class EngineBandwidth final : public Exchanges {
 
   // Who makes them.
 
-  void time(runtime::Laps& laps, const char* operation, const Rounds& rounds) {
-    const std::string name = lap_name(operation, bytes_);
+  void time(runtime::TimedRegions& regions, const char* operation, const Rounds& rounds) {
+    const std::string name = region_name(operation, bytes_);
     if (board_.is_called_by_logic()) {
       // The kernels run on for many messages.
       board_.time(
-          laps, name, [&] { start_control(rounds); }, count_, board::Counted::kKernels);
+          regions, name, [&] { start_control(rounds); }, count_, board::Counted::kKernels);
       kernels_.check_calls();
       return;
     }
     board_.time(
-        laps, name,
+        regions, name,
         [&] {
           for (std::size_t place = 0; place < count_; ++place) call_from_host(rounds(place), place);
         },
@@ -279,7 +279,7 @@ class EngineBandwidth final : public Exchanges {
   std::array<Memory, kDirections> sent_;
   std::array<Memory, kDirections> received_;
 
-  // Of the part under way.
+  // Of the part in progress.
   std::size_t bytes_ = 0;
   bool are_of_steps_ = false;
   std::size_t elements_ = 0;

@@ -70,15 +70,15 @@ void Exchanges::require_target(const std::vector<std::string>& targets) const {
   std::string remedy = "leave out the target, as in lost@1";
   if (!targets.empty())
     remedy +=
-        fmt::format(", or spoil a step: element, scale, zeros or stale in {}", fmt::join(targets, ", "));
+        fmt::format(", or corrupt a step: element, scale, zeros or stale in {}", fmt::join(targets, ", "));
   throw bad_use(fmt::format("--inject-fault names '{}'", fault->target), remedy);
 }
 
-bool Exchanges::spoils(std::size_t bytes, const std::string& target) const {
+bool Exchanges::corrupts(std::size_t bytes, const std::string& target) const {
   return fault_ && fault_->target == target && (bytes == sizes_.back() || !target.empty());
 }
 
-void Exchanges::spoil(std::span<std::byte> message) const {
+void Exchanges::corrupt(std::span<std::byte> message) const {
   switch (fault_->kind) {
     case runtime::Fault::Kind::kElement:
       message[message.size() / 2] ^= std::byte{1};
@@ -95,7 +95,7 @@ void Exchanges::spoil(std::span<std::byte> message) const {
   }
 }
 
-std::string Exchanges::lap_name(const std::string& operation, std::size_t bytes) {
+std::string Exchanges::region_name(const std::string& operation, std::size_t bytes) {
   return operation + "/" + std::to_string(bytes);
 }
 
@@ -111,7 +111,7 @@ std::vector<runtime::Metric> Exchanges::metrics() const {
   std::vector<runtime::Metric> metrics;
   for (const std::size_t bytes : sizes_) {
     runtime::Metric bandwidth = runtime::bandwidth(kExchange, sent_bytes(bytes));
-    bandwidth.lap = lap_name(kExchange, bytes);
+    bandwidth.region = region_name(kExchange, bytes);
     bandwidth.axes.push_back({"message_bytes", static_cast<std::int64_t>(bytes)});
     metrics.push_back(bandwidth);
     metrics.push_back(latency(kExchange, bytes));
@@ -123,11 +123,11 @@ std::vector<runtime::Metric> Exchanges::metrics() const {
 }
 
 std::vector<runtime::DerivedMetric> Exchanges::derive(
-    const std::map<std::string, runtime::LapSeconds>& laps) const {
+    const std::map<std::string, runtime::RegionSeconds>& regions) const {
   runtime::DerivedMetric effective{.name = "effective_bandwidth", .unit = "GB/s"};
   effective.formula = "mean over all message sizes of the bandwidth, both directions and all ranks (eq. 4.1)";
   for (const std::size_t bytes : sizes_) {
-    const runtime::LapSeconds& seconds = laps.at(lap_name(kExchange, bytes));
+    const runtime::RegionSeconds& seconds = regions.at(region_name(kExchange, bytes));
     const double gigabytes = sent_bytes(bytes) * ranks_.size() * 1e-9;
     effective.best += gigabytes / seconds.best / static_cast<double>(sizes_.size());
     effective.median += gigabytes / seconds.median / static_cast<double>(sizes_.size());
@@ -138,7 +138,7 @@ std::vector<runtime::DerivedMetric> Exchanges::derive(
 runtime::Metric Exchanges::latency(const std::string& operation, std::size_t bytes) const {
   return runtime::duration("latency",
                            {{"operation", operation}, {"message_bytes", static_cast<std::int64_t>(bytes)}},
-                           lap_name(operation, bytes), "us", 1e6);
+                           region_name(operation, bytes), "us", 1e6);
 }
 
 std::string place_of(const Content& content, std::size_t byte) {

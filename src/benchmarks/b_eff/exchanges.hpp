@@ -50,7 +50,7 @@ class Exchanges : public runtime::Benchmark {
   [[nodiscard]] std::vector<runtime::Metric> metrics() const override;
   /// The effective bandwidth (eq. 4.1).
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override;
+      const std::map<std::string, runtime::RegionSeconds>& regions) const override;
   /// Faults are made while messages are exchanged.
   void inject(const runtime::Fault& /*fault*/) override {}
 
@@ -60,8 +60,8 @@ class Exchanges : public runtime::Benchmark {
 
   /// Steps of an exchange that are timed one by one.
   [[nodiscard]] virtual std::vector<std::string> steps() const { return {}; }
-  static std::string lap_name(const std::string& operation, std::size_t bytes);
-  /// How many messages are in a row in a timed part; `usual` where the user does not say.
+  static std::string region_name(const std::string& operation, std::size_t bytes);
+  /// How many messages are in a row in a timed region; `usual` where the user does not say.
   [[nodiscard]] std::size_t messages(std::size_t bytes, std::size_t usual) const;
   [[nodiscard]] const std::vector<std::size_t>& sizes() const { return sizes_; }
   [[nodiscard]] runtime::Communicator& ranks() const { return ranks_; }
@@ -85,9 +85,9 @@ class Exchanges : public runtime::Benchmark {
   void require_target(const std::vector<std::string>& targets) const;
   /// Whether `--inject-fault` is to make values wrong in this repetition, at this target, of messages of this
   /// size: the longest ones.
-  [[nodiscard]] bool spoils(std::size_t bytes, const std::string& target = "") const;
+  [[nodiscard]] bool corrupts(std::size_t bytes, const std::string& target = "") const;
   /// Makes received bytes wrong as the fault says.
-  void spoil(std::span<std::byte> message) const;
+  void corrupt(std::span<std::byte> message) const;
 
  private:
   [[nodiscard]] runtime::Metric latency(const std::string& operation, std::size_t bytes) const;

@@ -23,9 +23,10 @@ class BoardPairs final : public ChannelPairs {
 
   [[nodiscard]] std::size_t word_bytes() const override { return Bytes; }
 
-  void time(runtime::Laps& laps, const std::string& lap, const ChannelMessages& messages) override {
+  void time(runtime::TimedRegions& regions, const std::string& region,
+            const ChannelMessages& messages) override {
     board_.time(
-        laps, lap, [&] { start(messages); }, messages.messages, board::Counted::kKernels);
+        regions, region, [&] { start(messages); }, messages.messages, board::Counted::kKernels);
   }
 
   [[nodiscard]] ChannelsReceived received(std::size_t number) override {

@@ -82,7 +82,7 @@ void Series::check_message(std::span<const std::byte> message, int sender, std::
   b_eff::check_message({message, content}, step, verdict);
 }
 
-void Series::spoil(const std::function<void(std::span<std::byte>)>& change) {
+void Series::corrupt(const std::function<void(std::span<std::byte>)>& change) {
   std::vector<std::byte> message(bytes_);
   incoming_->read(offset(0, 0), message);
   change(message);

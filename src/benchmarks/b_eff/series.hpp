@@ -33,7 +33,7 @@ class Series {
   void check_staged(std::span<const std::byte> staged, bool are_received, const std::string& step,
                     runtime::Verdict& verdict) const;
   /// Changes the first received message to the right, after it arrived.
-  void spoil(const std::function<void(std::span<std::byte>)>& change);
+  void corrupt(const std::function<void(std::span<std::byte>)>& change);
   /// Whether the messages lie in the host's memory.
   [[nodiscard]] bool is_on_host() const { return !is_staged(*outgoing_); }
   /// Bytes of the messages of one place, and of all.

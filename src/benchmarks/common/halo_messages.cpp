@@ -23,11 +23,11 @@ device::Buffer first_marks(const runtime::Context& context, const device::Queue&
 
 }  // namespace
 
-HaloMessages::HaloMessages(const runtime::Context& context, const Way& sent, const Way& received,
+HaloMessages::HaloMessages(const runtime::Context& context, const Direction& sent, const Direction& received,
                            std::size_t number_bytes, const HaloPuts::Use& use) {
   std::size_t longest = 0;
-  for (const Way* way : {&sent, &received}) {
-    for (const HaloMessage& message : way->messages) {
+  for (const Direction* direction : {&sent, &received}) {
+    for (const HaloMessage& message : direction->messages) {
       longest = std::max(longest, message.numbers * number_bytes);
     }
   }
@@ -40,12 +40,13 @@ HaloMessages::HaloMessages(const runtime::Context& context, const Way& sent, con
   received_ = side(context, received, longest, number_bytes);
 }
 
-std::unique_ptr<HaloMessages::Side> HaloMessages::side(const runtime::Context& context, const Way& way,
-                                                       std::size_t longest, std::size_t number_bytes) {
+std::unique_ptr<HaloMessages::Side> HaloMessages::side(const runtime::Context& context,
+                                                       const Direction& direction, std::size_t longest,
+                                                       std::size_t number_bytes) {
   std::vector<transport::Message> messages;
   std::size_t offset = 0;
   std::size_t room = 0;
-  for (const HaloMessage& message : way.messages) {
+  for (const HaloMessage& message : direction.messages) {
     const std::size_t bytes = message.numbers * number_bytes;
     messages.push_back({{nullptr, offset, bytes}, message.rank, message.tag});
     // Messages to each other's receivers (--inject-fault swapped) may be longer than those that belong here.
@@ -53,10 +54,10 @@ std::unique_ptr<HaloMessages::Side> HaloMessages::side(const runtime::Context& c
     offset += bytes;
   }
   const device::Queue queue = context.device().queue();
-  auto made = std::make_unique<Side>(Side{.kernel = context.replications(1, way.entry),
-                                          .marks = first_marks(context, queue, way.messages),
+  auto made = std::make_unique<Side>(Side{.kernel = context.replications(1, direction.entry),
+                                          .marks = first_marks(context, queue, direction.messages),
                                           .memory = transport_->allocate(room),
-                                          .parts = way.messages,
+                                          .parts = direction.messages,
                                           .messages = std::move(messages)});
   for (transport::Message& message : made->messages) message.buffer = made->memory.get();
   if (device::is_on_host(made->memory->space())) made->own = context.buffer(room);
@@ -72,15 +73,15 @@ void HaloMessages::start(const device::Queue& queue, const Pack& pack) {
     const std::span<std::byte> host = sent_->memory->host();
     sent_->own->read(queue, host.data(), host.size());
     queue.finish();
-    under_way_ = transport_->start(sent_->messages, received_->messages);
+    in_flight_ = transport_->start(sent_->messages, received_->messages);
     return;
   }
   queue.flush();
-  under_way_ = transport_->start(sent_->messages, received_->messages, {packed});
+  in_flight_ = transport_->start(sent_->messages, received_->messages, {packed});
 }
 
 void HaloMessages::finish(const device::Queue& queue) {
-  under_way_.wait();
+  in_flight_.wait();
   if (!received_->own) return;
   const std::span<std::byte> host = received_->memory->host();
   received_->own->write(queue, host.data(), host.size());

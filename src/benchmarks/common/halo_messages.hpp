@@ -22,11 +22,11 @@ class HaloMessages {
   HaloMessages() = default;
   /// Of kernels with these entry points, by messages in the order of their numbers in the packed memory,
   /// which have `number_bytes` each. Collective.
-  struct Way {
+  struct Direction {
     std::size_t entry = 0;
     std::vector<HaloMessage> messages{};
   };
-  HaloMessages(const runtime::Context& context, const Way& sent, const Way& received,
+  HaloMessages(const runtime::Context& context, const Direction& sent, const Direction& received,
                std::size_t number_bytes, const HaloPuts::Use& use = {});
 
   [[nodiscard]] bool is_empty() const { return sent_ == nullptr; }
@@ -62,7 +62,7 @@ class HaloMessages {
     std::vector<transport::Message> messages{};
     std::optional<device::Buffer> own{};  ///< of the kernel, where that memory is not the device's
   };
-  std::unique_ptr<Side> side(const runtime::Context& context, const Way& way, std::size_t longest,
+  std::unique_ptr<Side> side(const runtime::Context& context, const Direction& direction, std::size_t longest,
                              std::size_t number_bytes);
   /// What the marks of a direction come to, by neighbour.
   [[nodiscard]] std::vector<unsigned long long> folded(const device::Queue& queue, const Side& side,
@@ -72,7 +72,7 @@ class HaloMessages {
   std::unique_ptr<transport::Transport> transport_;
   std::unique_ptr<Side> sent_, received_;
   std::unique_ptr<HaloPuts> puts_;
-  device::Event under_way_;
+  device::Event in_flight_;
   bool has_exchanged_ = false;
 };
 

@@ -95,9 +95,9 @@ class DistributedExecution : public Execution {
   }
 
   // Twice such an exchange gives what was before it: there and, untimed, back.
-  void time_exchange(runtime::Laps& laps) override {
+  void time_exchange(runtime::TimedRegions& regions) override {
     poison_one(outgoing_.device());
-    laps.time("exchange", [&] { exchange(incoming_, outgoing_); });
+    regions.time("exchange", [&] { exchange(incoming_, outgoing_); });
     poison_one(incoming_.device());
     poison_one(output_);
     exchange(outgoing_, incoming_);

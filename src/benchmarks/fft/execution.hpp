@@ -23,7 +23,7 @@ class Execution : public Interface {
   virtual void poison() = 0;
   /// Of one vector over all ranks: times one exchange of all with all by itself, with the output of the last
   /// run, which from then on is what went through it.
-  virtual void time_exchange(runtime::Laps& /*laps*/) {}
+  virtual void time_exchange(runtime::TimedRegions& /*regions*/) {}
 };
 
 /// Points of one type.

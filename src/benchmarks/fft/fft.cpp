@@ -27,7 +27,7 @@ void check_message_fault(const runtime::Context& context) {
   if (!is_distributed(context) || !fault || !transport::is_message_fault(*fault)) return;
   if (!fault->target.empty()) {
     throw bad_use(
-        fmt::format("--inject-fault names '{}', but spoils messages of both directions", fault->target),
+        fmt::format("--inject-fault names '{}', but corrupts messages of both directions", fault->target),
         "leave out the target, as in lost@1");
   }
   const bool needs_two =
@@ -61,8 +61,8 @@ class TypedFft : public runtime::Benchmark {
     execution_->poison();
   }
 
-  void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { execution_->write_input(input_.data()); });
+  void execute(runtime::TimedRegions& regions) override {
+    regions.time("host_to_device", [&] { execution_->write_input(input_.data()); });
     for (const Direction direction : kDirections) {
       if (direction == Direction::kInverse) {
         // Nothing of the forward transform is left on the device.
@@ -70,11 +70,11 @@ class TypedFft : public runtime::Benchmark {
         execution_->write_input(input_.data());
         execution_->poison();
       }
-      laps.time(name(direction), [&] { execution_->run(direction); });
-      if (is_distributed_ && direction == Direction::kInverse) execution_->time_exchange(laps);
+      regions.time(name(direction), [&] { execution_->run(direction); });
+      if (is_distributed_ && direction == Direction::kInverse) execution_->time_exchange(regions);
       const auto read = [&] { execution_->read_output(result(direction).data()); };
       if (direction == Direction::kForward) {
-        laps.time("device_to_host", read);
+        regions.time("device_to_host", read);
       } else {
         read();
       }

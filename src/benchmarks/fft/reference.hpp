@@ -63,8 +63,8 @@ inline Threads shared_threads(std::size_t batch, int threads) {
   return {side_by_side, std::max(threads / side_by_side, 1)};
 }
 
-/// The references of a check, one for each transform that is under way. Those that come back serve again: to
-/// touch new memory takes longer than a transform.
+/// The references of a check, one for each transform that is in progress. Those that come back serve again:
+/// to touch new memory takes longer than a transform.
 class References {
  public:
   References(std::size_t points, const Threads& threads) : points_(points), threads_(threads) {}

@@ -63,10 +63,10 @@ class TypedGemm : public runtime::Benchmark {
     execution_->poison();
   }
 
-  void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { execution_->write_inputs(a_.data(), b_.data(), c_.data()); });
-    laps.time("gemm", [&] { execution_->run(); });
-    laps.time("device_to_host", [&] { execution_->read_result(result_.data()); });
+  void execute(runtime::TimedRegions& regions) override {
+    regions.time("host_to_device", [&] { execution_->write_inputs(a_.data(), b_.data(), c_.data()); });
+    regions.time("gemm", [&] { execution_->run(); });
+    regions.time("device_to_host", [&] { execution_->read_result(result_.data()); });
   }
 
   void inject(const runtime::Fault& fault) override {

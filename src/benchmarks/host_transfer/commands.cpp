@@ -29,7 +29,7 @@ constexpr std::array kParts{
     Part{"running", &device::CommandTimes::started, &device::CommandTimes::ended},
 };
 
-std::string lap_of(const std::string& command, std::size_t bytes, const char* part) {
+std::string region_of(const std::string& command, std::size_t bytes, const char* part) {
   return "command/" + command + "/" + std::to_string(bytes) + "/" + part;
 }
 
@@ -153,12 +153,12 @@ device::CommandTimes Commands::times_of(const Command& command) {
   return of_migration(buffer, command.name == kToHost);
 }
 
-void Commands::run(runtime::Laps& laps) {
+void Commands::run(runtime::TimedRegions& regions) {
   disordered_ = 0;
   worst_.clear();
   for (const Command& one : commands_) {
     device::CommandTimes times;
-    laps.aside([&] { times = times_of(one); });
+    regions.aside([&] { times = times_of(one); });
     if (!is_ordered(times)) {
       if (disordered_ == 0) worst_ = one.name + "/" + std::to_string(one.bytes);
       ++disordered_;
@@ -167,7 +167,7 @@ void Commands::run(runtime::Laps& laps) {
       // Events count nanoseconds: what shows none took less than one, and no time is nothing.
       constexpr double kResolution = 1e-9;
       const double seconds = std::max(times.*part.end - times.*part.start, kResolution);
-      laps.keep(lap_of(one.name, one.bytes, part.name), seconds);
+      regions.keep(region_of(one.name, one.bytes, part.name), seconds);
     }
   }
 }
@@ -179,7 +179,7 @@ std::vector<runtime::Metric> Commands::metrics() const {
       std::vector<runtime::Axis> axes{{"command", one.name}, {"part", std::string(part.name)}};
       if (one.bytes > 0) axes.push_back({"bytes", static_cast<std::int64_t>(one.bytes)});
       metrics.push_back(runtime::duration(one.bytes > 0 ? "command_time" : "kernel_time", axes,
-                                          lap_of(one.name, one.bytes, part.name), "us", 1e6));
+                                          region_of(one.name, one.bytes, part.name), "us", 1e6));
     }
   }
   return metrics;

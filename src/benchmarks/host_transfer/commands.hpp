@@ -19,8 +19,8 @@ class Commands {
   /// Bytes of the buffers, and of as much memory of the host under those in place.
   static double device_bytes(const std::vector<std::size_t>& sizes, bool in_place);
 
-  /// Each command once; its parts go to `laps`.
-  void run(runtime::Laps& laps);
+  /// Each command once; its parts go to `regions`.
+  void run(runtime::TimedRegions& regions);
   /// Number of commands of the last run whose moments were not in their order, and of all.
   [[nodiscard]] std::size_t disordered() const { return disordered_; }
   [[nodiscard]] std::size_t count() const { return commands_.size(); }

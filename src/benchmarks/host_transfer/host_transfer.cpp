@@ -86,32 +86,32 @@ class HostTransfer : public runtime::Benchmark {
     if (computes_) rates_.measure(sizes_of(cases_));
   }
 
-  /// What there is to make and to spoil is made between the timed parts, because they share memory.
+  /// What there is to make and to corrupt is made between the timed regions, because they share memory.
   void prepare(int repetition) override {
     repetition_ = repetition;
     found_ = Found();
   }
 
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     // Marks of two repetitions meet on no page, and their lowest bytes differ, which are all that a byte
     // holds.
     constexpr std::uint32_t kStride = (1U << 20) + 1;
     const std::uint32_t value = static_cast<std::uint32_t>(repetition_) * kStride + 1;
-    for (const Case& one : cases_) time_transfers(one, value, laps);
+    for (const Case& one : cases_) time_transfers(one, value, regions);
     // Not one apart: what the kernel has made of the pieces before must not be what is written next.
     const std::uint32_t next = value + kStride / 2;
-    laps.aside([&] { overlap_->prepare(value); });
-    laps.time("pipeline/serial", [&] { overlap_->run_serial(loses(kPipeline)); });
-    laps.aside([&] {
+    regions.aside([&] { overlap_->prepare(value); });
+    regions.time("pipeline/serial", [&] { overlap_->run_serial(loses(kPipeline)); });
+    regions.aside([&] {
       check_pipeline(value);
       overlap_->prepare(next);
     });
-    laps.time("pipeline/overlapped", [&] { overlap_->run_overlapped(loses(kPipeline)); });
-    laps.aside([&] { check_pipeline(next); });
-    commands_->run(laps);
+    regions.time("pipeline/overlapped", [&] { overlap_->run_overlapped(loses(kPipeline)); });
+    regions.aside([&] { check_pipeline(next); });
+    commands_->run(regions);
     note(found_.times, commands_->disordered(), commands_->count(), commands_->worst());
-    launches_->run(laps, loses(kLaunch));
-    laps.aside(
+    launches_->run(regions, loses(kLaunch));
+    regions.aside(
         [&] { note(found_.launches, launches_->count_wrong(), Launches::count(), "launches of a kernel"); });
   }
 
@@ -133,7 +133,7 @@ class HostTransfer : public runtime::Benchmark {
     std::vector<runtime::Metric> metrics;
     for (const Case& one : cases_) {
       runtime::Metric metric = runtime::bandwidth(one.direction, static_cast<double>(one.bytes));
-      metric.lap = one.name();
+      metric.region = one.name();
       metric.axes = {{"direction", one.direction},
                      {"method", one.method},
                      {"memory", one.memory},
@@ -152,9 +152,9 @@ class HostTransfer : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    const runtime::LapSeconds& serial = laps.at("pipeline/serial");
-    const runtime::LapSeconds& overlapped = laps.at("pipeline/overlapped");
+      const std::map<std::string, runtime::RegionSeconds>& regions) const override {
+    const runtime::RegionSeconds& serial = regions.at("pipeline/serial");
+    const runtime::RegionSeconds& overlapped = regions.at("pipeline/overlapped");
     runtime::DerivedMetric speed_up{.name = "overlap_speed_up", .unit = "x"};
     speed_up.formula = "time of write, execute, read piece by piece over that with the steps overlapped";
     speed_up.best = serial.best / overlapped.best;
@@ -196,15 +196,15 @@ class HostTransfer : public runtime::Benchmark {
   }
 
   /// Each transfer has a mark of its own, and is checked.
-  void time_transfers(const Case& one, std::uint32_t first, runtime::Laps& laps) {
+  void time_transfers(const Case& one, std::uint32_t first, runtime::TimedRegions& regions) {
     constexpr std::uint32_t kApart = 251;  // more than the pages of a short transfer, and odd
     const std::size_t times = one.in_a_row();
     std::uint32_t value = first;
-    laps.aside([&] { rig_->mark(one, value); });
+    regions.aside([&] { rig_->mark(one, value); });
     const auto transfer = [&] {
       for (std::size_t count = 1; count < times; ++count) {
         rig_->transfer(one, loses(""));
-        laps.pause([&] {
+        regions.pause([&] {
           check(one, value);
           value += kApart;
           rig_->mark(one, value);
@@ -212,8 +212,8 @@ class HostTransfer : public runtime::Benchmark {
       }
       rig_->transfer(one, loses(""));
     };
-    const double seconds = laps.time(one.name(), transfer, times).wall_seconds;
-    laps.aside([&] {
+    const double seconds = regions.time(one.name(), transfer, times).wall_seconds;
+    regions.aside([&] {
       check(one, value);
       if (computes_) check_rate(one, seconds);
     });

@@ -28,9 +28,9 @@ std::uint32_t Launches::counted() {
   return found;
 }
 
-void Launches::run(runtime::Laps& laps, bool lose_one) {
-  laps.aside([&] { before_ = counted(); });
-  laps.time(
+void Launches::run(runtime::TimedRegions& regions, bool lose_one) {
+  regions.aside([&] { before_ = counted(); });
+  regions.time(
       std::string("launch/") + kOneByOne,
       [&] {
         for (std::size_t i = 0; i < kInARow; ++i) {
@@ -39,7 +39,7 @@ void Launches::run(runtime::Laps& laps, bool lose_one) {
         }
       },
       kInARow);
-  laps.time(
+  regions.time(
       std::string("launch/") + kRow,
       [&] {
         for (std::size_t i = lose_one ? 1 : 0; i < kInARow; ++i) start();

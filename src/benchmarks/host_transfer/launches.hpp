@@ -15,7 +15,7 @@ class Launches {
 
   Launches(const runtime::Context& context, const device::Placement& place);
   /// Both orders. With `lose_one` the last start is left out.
-  void run(runtime::Laps& laps, bool lose_one);
+  void run(runtime::TimedRegions& regions, bool lose_one);
   /// How many starts the word of the device counts too few or too many since the last run began.
   std::size_t count_wrong();
   /// Number of starts in one run.

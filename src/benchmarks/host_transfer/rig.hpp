@@ -14,7 +14,7 @@
 namespace fabricmark::host_transfer {
 
 /// The device buffers and host memories of all cases, and the transfers between them. Everything is allocated
-/// before the first timed part.
+/// before the first timed region.
 class Rig {
  public:
   /// `place` in the device's memory. `times_migrations`: whether their events
@@ -60,7 +60,7 @@ class Rig {
   std::byte* target(const Case& one) { return host(one, target_pageable_, target_aligned_, target_pinned_); }
   static std::byte* host(const Case& one, device::HostArray<std::byte>& pageable,
                          device::HostArray<std::byte>& aligned, device::PinnedMemory& pinned);
-  /// What the transfer under way moves to the device, or from it: windows of their own.
+  /// What the transfer in flight moves to the device, or from it: windows of their own.
   std::byte* wanted(bool writing) {
     return contents_.data() + window_ * device::kPageBytes + (writing ? 0 : device::kPageBytes / 2);
   }
@@ -89,7 +89,7 @@ class Rig {
   /// as a repetition has differ, so that all that a destination can still hold is wrong.
   device::HostArray<std::byte> contents_;
   std::size_t windows_;
-  std::size_t window_ = 0;  ///< of the transfer under way
+  std::size_t window_ = 0;  ///< of the transfer in flight
   device::PinnedMemory source_pinned_, target_pinned_;
 };
 

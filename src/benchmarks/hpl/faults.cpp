@@ -11,7 +11,7 @@ namespace {
 
 void check_message_fault(const runtime::Fault& fault, const common::Grid& grid) {
   if (!fault.target.empty()) {
-    throw bad_use(fmt::format("--inject-fault names '{}', but spoils messages", fault.target),
+    throw bad_use(fmt::format("--inject-fault names '{}', but corrupts messages", fault.target),
                   "leave out the target");
   }
   if (fault.kind == runtime::Fault::Kind::kSwapped && (grid.rows == 1 || grid.columns == 1)) {
@@ -19,7 +19,7 @@ void check_message_fault(const runtime::Fault& fault, const common::Grid& grid) 
                   "use a grid of 2 x 2 or more");
   }
   if (grid.rows * grid.columns == 1) {
-    throw bad_use("one rank sends no messages to spoil", "use --ranks 2 or more");
+    throw bad_use("one rank sends no messages to corrupt", "use --ranks 2 or more");
   }
 }
 

@@ -28,7 +28,7 @@ class TypedHpl : public runtime::Benchmark {
   TypedHpl(const runtime::Context& context, MakeExecution make_execution)
       : fault_(context.fault()),
         computes_(context.computes()),
-        clock_(context.charged_clock()),
+        clock_(context.simulated_clock()),
         refines_(context.parameters().text("refinement") == "gmres"),
         layout_(checked_layout(context)),
         execution_(make_execution(context, layout_, host_bytes(context, layout_))),
@@ -54,11 +54,11 @@ class TypedHpl : public runtime::Benchmark {
     execution_->poison();
   }
 
-  void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { execution_->write_matrix(values_.data()); });
-    laps.time("lu", [&] { execution_->factorize(); });
-    laps.time("solve", [&] { read_and_solve(); });
-    if (refines_) laps.time("refine", [&] { improve(); });
+  void execute(runtime::TimedRegions& regions) override {
+    regions.time("host_to_device", [&] { execution_->write_matrix(values_.data()); });
+    regions.time("lu", [&] { execution_->factorize(); });
+    regions.time("solve", [&] { read_and_solve(); });
+    if (refines_) regions.time("refine", [&] { improve(); });
   }
 
   void inject(const runtime::Fault& fault) override {
@@ -74,11 +74,11 @@ class TypedHpl : public runtime::Benchmark {
   }
 
   std::vector<runtime::Verdict> validate_repetition() override {
-    if (fault_ && fault_->repetition == repetition_) take_spoiled_factors();
+    if (fault_ && fault_->repetition == repetition_) take_corrupted_factors();
     return check(Probes<T>::kQuick);
   }
   std::vector<runtime::Verdict> validate() override {
-    if (fault_ && !fault_->repetition) take_spoiled_factors();
+    if (fault_ && !fault_->repetition) take_corrupted_factors();
     digest_ = digest_of_factors();
     return check(Groups::kMost);
   }
@@ -104,14 +104,14 @@ class TypedHpl : public runtime::Benchmark {
   }
 
   [[nodiscard]] std::vector<runtime::DerivedMetric> derive(
-      const std::map<std::string, runtime::LapSeconds>& laps) const override {
-    runtime::LapSeconds seconds{laps.at("lu").best + laps.at("solve").best,
-                                laps.at("lu").median + laps.at("solve").median};
+      const std::map<std::string, runtime::RegionSeconds>& regions) const override {
+    runtime::RegionSeconds seconds{regions.at("lu").best + regions.at("solve").best,
+                                   regions.at("lu").median + regions.at("solve").median};
     std::vector<runtime::DerivedMetric> metrics{rate("lu+solve", seconds)};
     metrics[0].formula = "HPL's count: (2/3 n^3 + 3/2 n^2) / (lu + solve)";
     if (refines_) {
-      seconds.best += laps.at("refine").best;
-      seconds.median += laps.at("refine").median;
+      seconds.best += regions.at("refine").best;
+      seconds.median += regions.at("refine").median;
       metrics.push_back(rate("lu+solve+refine", seconds));
       metrics.back().formula = "HPL-MxP's count: (2/3 n^3 + 3/2 n^2) / (lu + solve + refine)";
       const auto iterations = static_cast<double>(refinement_.iterations);
@@ -178,8 +178,8 @@ class TypedHpl : public runtime::Benchmark {
             .norm = vectors_.largest(sums.absolute)};
   }
 
-  /// Spoiled factors go the way of right ones: to the device, back, and into the solution. Collective.
-  void take_spoiled_factors() {
+  /// Corrupted factors go the way of right ones: to the device, back, and into the solution. Collective.
+  void take_corrupted_factors() {
     if (transport::is_message_fault(*fault_) || is_of_solution(*fault_)) return;
     execution_->write_matrix(factors_.data());
     parallel_fill(factors_.span(), static_cast<T>(kNan), vectors_.threads());
@@ -248,7 +248,7 @@ class TypedHpl : public runtime::Benchmark {
     return 2 * n * n * n / 3;
   }
   [[nodiscard]] runtime::DerivedMetric rate(const std::string& operation,
-                                            const runtime::LapSeconds& seconds) const {
+                                            const runtime::RegionSeconds& seconds) const {
     const auto n = static_cast<double>(layout_.size);
     const double operations = 1e-9 * (lu_operations() + 3 * n * n / 2);
     return {.name = "performance",
@@ -269,7 +269,7 @@ class TypedHpl : public runtime::Benchmark {
 
   std::optional<runtime::Fault> fault_;
   bool computes_;  ///< else there is no matrix
-  runtime::ChargedClock& clock_;
+  runtime::SimulatedClock& clock_;
   int repetition_ = 0;  ///< whose matrix this is
   bool refines_;
   Layout layout_;

@@ -70,8 +70,8 @@ BoardExecution::BoardExecution(const runtime::Context& context, const Plan& plan
       start_seconds_(context.costs() == nullptr ? 0 : context.costs()->value_or("start_seconds", 0)),
       board_(context, circuits) {}
 
-void BoardExecution::time_run(runtime::Laps& laps) {
-  board_.time(laps, "transpose", [this] {
+void BoardExecution::time_run(runtime::TimedRegions& regions) {
+  board_.time(regions, "transpose", [this] {
     dataflow::Host& host = board_.host();
     host.pass_until(network::later(host.now(), network::from_seconds(start_seconds_)));
     start_all();

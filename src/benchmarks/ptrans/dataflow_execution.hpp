@@ -49,7 +49,7 @@ class DataflowExecution : public Execution {
 /// The same on an emulated board of a described system.
 class BoardExecution : public DataflowExecution {
  public:
-  void time_run(runtime::Laps& laps) override;
+  void time_run(runtime::TimedRegions& regions) override;
 
  protected:
   BoardExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes, bool is_coarse,
@@ -68,7 +68,7 @@ class BoardExecution : public DataflowExecution {
 };
 
 /// Blocks that arrive in memory, round by round as planned, for kernels that find all of theirs on the
-/// device: those that stay first, then each round's while the next one is under way.
+/// device: those that stay first, then each round's while the next one is in progress.
 class Rounds {
  public:
   /// `block_bytes` 0: nothing arrives, only its time passes.

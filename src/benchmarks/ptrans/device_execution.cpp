@@ -92,11 +92,11 @@ class DeviceExecution : public StagedExecution {
   void deliver_staying() override {}
   void begin_to_deliver(const Round& round) override {
     free(round.slot);
-    under_way_ = start_exchange(round, *leaving_, plan().staying, *arrived_);
+    in_flight_ = start_exchange(round, *leaving_, plan().staying, *arrived_);
   }
   void deliver(const Round& round) override {
-    if (!under_way_) begin_to_deliver(round);
-    std::exchange(under_way_, std::nullopt)->wait();
+    if (!in_flight_) begin_to_deliver(round);
+    std::exchange(in_flight_, std::nullopt)->wait();
   }
   [[nodiscard]] const device::Buffer& staying() const override { return staying_->device(); }
   [[nodiscard]] const device::Buffer& arrived() const override { return arrived_->device(); }
@@ -107,7 +107,7 @@ class DeviceExecution : public StagedExecution {
   std::unique_ptr<transport::Memory> staying_, leaving_, arrived_;
   std::unique_ptr<transport::Memory> wakes_, woken_;  // [peer]
   std::set<int> peers_;
-  std::optional<device::Event> under_way_;  // of the next round
+  std::optional<device::Event> in_flight_;  // of the next round
   std::vector<device::Buffer> reached_;     // what leaves each rank; empty: by messages
   std::vector<Pull> pulls_;
 };

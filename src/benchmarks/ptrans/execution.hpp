@@ -27,8 +27,8 @@ class Execution : public Interface {
   /// What a reader of its times should know.
   [[nodiscard]] virtual std::vector<std::string> notes() const { return {}; }
 
-  /// C = B + A^T, once, with exchange and transposition overlapped: the timed part "transpose".
-  virtual void time_run(runtime::Laps& laps) = 0;
+  /// C = B + A^T, once, with exchange and transposition overlapped: the timed region "transpose".
+  virtual void time_run(runtime::TimedRegions& regions) = 0;
 };
 
 /// One that can do the same in two steps: first all blocks to the devices that need them, then all kernels,

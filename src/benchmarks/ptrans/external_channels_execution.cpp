@@ -66,8 +66,8 @@ class ExternalChannelsExecution : public Execution {
   // Nothing is kept between a channel and C.
   void poison_arrived(std::span<const std::byte> /*blocks*/) override {}
 
-  void time_run(runtime::Laps& laps) override {
-    laps.time("transpose", [&] {
+  void time_run(runtime::TimedRegions& regions) override {
+    regions.time("transpose", [&] {
       for (const device::Event& end : device::start_group(info_, "transpose", members_)) end.wait();
     });
   }

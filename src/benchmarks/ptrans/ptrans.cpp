@@ -51,18 +51,18 @@ class TypedPtrans : public runtime::Benchmark {
     write_inputs(times_parts_ ? Step::kParts : Step::kWhole);
   }
 
-  void execute(runtime::Laps& laps) override {
+  void execute(runtime::TimedRegions& regions) override {
     if (times_parts_) {
-      if (has_exchange_lap()) laps.time("exchange", [&] { steps_->exchange(); });
-      laps.time("kernels", [&] { steps_->transpose(); });
-      laps.aside([&] {
+      if (has_exchange_region()) regions.time("exchange", [&] { steps_->exchange(); });
+      regions.time("kernels", [&] { steps_->transpose(); });
+      regions.aside([&] {
         if (!computes_) return;
         execution_->read_c(std::as_writable_bytes(parts_c_.span()));
         steps_->read_arrived(std::as_writable_bytes(parts_a_.span()));
         write_inputs(Step::kWhole);
       });
     }
-    execution_->time_run(laps);
+    execution_->time_run(regions);
   }
 
   void inject(const runtime::Fault& fault) override {
@@ -119,7 +119,7 @@ class TypedPtrans : public runtime::Benchmark {
     if (!times_parts_) return metrics;
     constexpr double kMatrices = 3;  // A and B are read, C is written
     metrics.push_back(runtime::bandwidth("kernels", kMatrices * elements * sizeof(T)));
-    if (has_exchange_lap()) {
+    if (has_exchange_region()) {
       const std::size_t moved = is_a_on_host_ ? plan_.blocks.size() : plan_.arriving;
       metrics.push_back(
           runtime::bandwidth("exchange", static_cast<double>(moved * block_elements_ * sizeof(T))));
@@ -155,7 +155,7 @@ class TypedPtrans : public runtime::Benchmark {
                     context.variant()),
         "leave it out");
   }
-  [[nodiscard]] bool has_exchange_lap() const { return is_a_on_host_ || is_exchanging_; }
+  [[nodiscard]] bool has_exchange_region() const { return is_a_on_host_ || is_exchanging_; }
 
   void fill(T value) { parallel_fill(blocks_.span(), value, threads_); }
   std::span<std::byte> bytes() { return std::as_writable_bytes(blocks_.span()); }

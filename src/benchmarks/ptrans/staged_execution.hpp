@@ -12,8 +12,8 @@ class StagedExecution : public SteppedExecution {
   void write_b(std::span<const std::byte> blocks) override { transposition_.write_b(blocks.data()); }
   void write_c(std::span<const std::byte> blocks) override { transposition_.write_c(blocks.data()); }
   void read_c(std::span<std::byte> blocks) override { transposition_.read_c(blocks.data()); }
-  void time_run(runtime::Laps& laps) override {
-    laps.time("transpose", [this] { run(); });
+  void time_run(runtime::TimedRegions& regions) override {
+    regions.time("transpose", [this] { run(); });
   }
   void exchange() override;
   void transpose() override;

@@ -12,14 +12,14 @@ namespace fabricmark::random_access {
 /// explain (`most_lost`).
 inline constexpr double kAcceptedShare = 0.01;
 
-/// How a kernel may lose updates: of two of the same item that are under way at the same time the later one
+/// How a kernel may lose updates: of two of the same item that are in progress at the same time the later one
 /// may write what it read before the earlier one had written.
 struct Losses {
   std::size_t window = 1;   ///< updates in a row that are read before any of them is written
   std::size_t at_once = 1;  ///< work-items that read and write by themselves
   std::size_t stores =
       0;  ///< of all cores of a CPU that run them: made, and not yet to be seen by the others
-  int log_replications = 0;  ///< of the part, each with a part of its items and its own updates under way
+  int log_replications = 0;  ///< of the part, each with a part of its items and its own updates in progress
   [[nodiscard]] bool are_possible() const { return window > 1 || at_once > 1; }
 };
 

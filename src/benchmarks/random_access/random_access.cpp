@@ -61,10 +61,10 @@ class RandomAccess : public runtime::Benchmark {
     is_expected_ = false;
   }
 
-  void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] { execution_->write(initial_.span()); });
-    laps.time("update", [&] { execution_->run(); });
-    laps.time("device_to_host", [&] { execution_->read(results_.span()); });
+  void execute(runtime::TimedRegions& regions) override {
+    regions.time("host_to_device", [&] { execution_->write(initial_.span()); });
+    regions.time("update", [&] { execution_->run(); });
+    regions.time("device_to_host", [&] { execution_->read(results_.span()); });
   }
 
   void inject(const runtime::Fault& fault) override {
@@ -93,7 +93,7 @@ class RandomAccess : public runtime::Benchmark {
     const auto items = static_cast<double>(scope_.part_items());
     runtime::Metric updates{.name = "updates",
                             .axes = {{"operation", "update"}},
-                            .lap = "update",
+                            .region = "update",
                             .unit = "GUOP/s",
                             .scale = 1e-9};
     updates.work = 4 * items;

@@ -41,15 +41,15 @@ class TypedStream : public runtime::Benchmark {
     });
   }
 
-  void execute(runtime::Laps& laps) override {
-    laps.time("host_to_device", [&] {
+  void execute(runtime::TimedRegions& regions) override {
+    regions.time("host_to_device", [&] {
       for (const Array array : {kA, kB, kC}) execution_->write(array, arrays_[array].data());
     });
     for (const Operation& operation : kOperations) {
       execution_->poison(operation.result);
-      laps.time(operation.name, [&] { execution_->run(operation); });
+      regions.time(operation.name, [&] { execution_->run(operation); });
     }
-    laps.time("device_to_host", [&] { read_back(); });
+    regions.time("device_to_host", [&] { read_back(); });
   }
 
   void inject(const runtime::Fault& fault) override {

@@ -22,7 +22,7 @@ namespace fabricmark::accl {
 
 class Caller;
 
-/// A call under way.
+/// A call in progress.
 class Request {
  public:
   Request() = default;
@@ -106,11 +106,11 @@ class Accl {
   /// From now on the device neither sends nor answers: what others then are told is to be seen.
   void kill_device();
   /// Has the fault happen to the next message with elements that leaves; none: takes back what has not yet.
-  void spoil(std::optional<network::MessageFault> fault) { engine_->spoil(fault); }
+  void corrupt(std::optional<network::MessageFault> fault) { engine_->corrupt(fault); }
   /// Messages that found no receive buffer of this device free, and were sent again.
   [[nodiscard]] std::uint64_t came_again() const { return engine_->came_again(); }
   /// Has the fault happen to the next credit that this engine gives; none: takes it back.
-  void spoil_credit(std::optional<CreditFault> fault) { engine_->spoil_credit(fault); }
+  void corrupt_credit(std::optional<CreditFault> fault) { engine_->corrupt_credit(fault); }
   /// Host::finish. Throws Error (1) for calls that have failed, messages that nobody has received and words
   /// of streams that were lost, too.
   void finish();

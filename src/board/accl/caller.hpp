@@ -59,7 +59,7 @@ class Caller {
   Result run(dataflow::Kernel& kernel, const Command& command);
 
  private:
-  /// A call under way.
+  /// A call in progress.
   struct Running {
     dataflow::Kernel& kernel;
     const Call& call;
@@ -108,7 +108,7 @@ class Caller {
   Engine& engine_;
   Streams& streams_;
   std::map<collectives::Operation, std::string> algorithms_;
-  std::deque<Group> groups_;  // calls under way refer to them
+  std::deque<Group> groups_;  // calls in progress refer to them
 };
 
 }  // namespace fabricmark::accl

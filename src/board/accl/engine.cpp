@@ -140,7 +140,7 @@ std::size_t Engine::buffers_for(std::size_t bytes) const {
   return std::max<std::size_t>(1, (bytes + settings_.rx_bytes - 1) / settings_.rx_bytes);
 }
 
-bool Engine::is_spoiled(Payload& payload, Time at) {
+bool Engine::is_corrupted(Payload& payload, Time at) {
   if (payload.bytes.empty()) return false;
   std::vector<std::byte> bytes(payload.bytes.begin(), payload.bytes.end());
   const std::optional<network::MessageFault> fault = fault_.strike(bytes);
@@ -158,7 +158,7 @@ bool Engine::is_spoiled(Payload& payload, Time at) {
 
 void Engine::post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes,
                   std::optional<std::size_t> segments) {
-  if (is_watched_ && is_spoiled(payload, at)) {
+  if (is_watched_ && is_corrupted(payload, at)) {
     if (completes) end_ticket(*completes, at);
     return;
   }

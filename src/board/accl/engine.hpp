@@ -154,12 +154,12 @@ class Engine final : public dataflow::Network::Receiver {
   void completed(const network::Stack::Completion& completion) override;
 
   /// Has the fault happen to the next message with elements; none: what was to happen does not.
-  void spoil(std::optional<network::MessageFault> fault) {
+  void corrupt(std::optional<network::MessageFault> fault) {
     fault_.set(fault);
     is_watched_ |= fault.has_value();
   }
   /// The same of the next credit.
-  void spoil_credit(std::optional<CreditFault> fault) { credit_fault_ = fault; }
+  void corrupt_credit(std::optional<CreditFault> fault) { credit_fault_ = fault; }
 
  private:
   struct Ticket {
@@ -205,7 +205,7 @@ class Engine final : public dataflow::Network::Receiver {
 
   void time_out(TicketId id, Time now);
   /// Makes the fault that is due; true where the message is lost.
-  bool is_spoiled(Payload& payload, Time at);
+  bool is_corrupted(Payload& payload, Time at);
   /// `segments`: headers on the wire; absent: as many as the payload takes buffers.
   void post(int to, const Header& header, Payload payload, Time at, std::optional<TicketId> completes,
             std::optional<std::size_t> segments = {});

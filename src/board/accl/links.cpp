@@ -105,7 +105,7 @@ class EngineLinks final : public KernelLinks {
   [[nodiscard]] accl::Accl& engine() override { return engine_; }
   [[nodiscard]] bool is_called_by_logic() const override { return is_called_by_logic_; }
   [[nodiscard]] bool is_streaming() const override { return is_streaming_; }
-  void spoil(const std::optional<network::MessageFault>& fault) override { engine_.spoil(fault); }
+  void corrupt(const std::optional<network::MessageFault>& fault) override { engine_.corrupt(fault); }
   void finish() override { engine_.finish(); }
   [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() override {
     if (is_streaming_) {

@@ -24,9 +24,9 @@ ChannelCounters Channel::counters() const {
   return {writer_.done, reader_.done, decided_ ? decided_->overruns() : 0, writer_.stalled, reader_.stalled};
 }
 
-void Channel::spoil(network::MessageFault fault) {
-  if (!spoiled_) spoiled_ = std::make_unique<SpoiledWords>();
-  spoiled_->strike(fault);
+void Channel::corrupt(network::MessageFault fault) {
+  if (!corrupted_) corrupted_ = std::make_unique<CorruptedWords>();
+  corrupted_->strike(fault);
   is_watched_ = true;
 }
 
@@ -34,11 +34,11 @@ void Channel::watched_push(std::span<const std::byte> word) {
   const auto push = [this](std::span<const std::byte> one) {
     decided_ ? decided_push(one) : plain_push(one);
   };
-  if (!spoiled_) {
+  if (!corrupted_) {
     push(word);
     return;
   }
-  for (const std::vector<std::byte>& one : spoiled_->passing(word)) push(one);
+  for (const std::vector<std::byte>& one : corrupted_->passing(word)) push(one);
 }
 
 void Channel::plain_push(std::span<const std::byte> one) {

@@ -11,16 +11,16 @@
 
 #include "base/interface.hpp"
 #include "board/dataflow/channel_trace.hpp"
+#include "board/dataflow/corrupted_words.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/link_direction.hpp"
 #include "board/dataflow/peers.hpp"
-#include "board/dataflow/spoiled_words.hpp"
 #include "network/message_fault.hpp"
 #include "network/time.hpp"
 
 namespace fabricmark::dataflow {
 
-/// The way of words from one kernel to another: how many may be under way or wait at its end, and how long
+/// The way of words from one kernel to another: how many may be in flight or wait at its end, and how long
 /// each takes. Between kernels of a device it is a FIFO memory, between devices a link.
 struct ChannelTiming {
   std::size_t depth = 2;  ///< words: of the FIFO, or the credits of a link's sender
@@ -60,7 +60,7 @@ class Channel : public Interface, public std::enable_shared_from_this<Channel> {
   [[nodiscard]] std::size_t word_bytes() const { return word_bytes_; }
   [[nodiscard]] const ChannelTiming& timing() const { return timing_; }
   [[nodiscard]] ChannelCounters counters() const;
-  /// Words that wait, or are under way.
+  /// Words that wait, or are in flight.
   [[nodiscard]] std::uint64_t fill() const {
     return decided_ ? decided_->fill() : writer_.done - reader_.done;
   }
@@ -103,7 +103,7 @@ class Channel : public Interface, public std::enable_shared_from_this<Channel> {
   void drain();
 
   /// While no kernel writes: has the fault happen to the next word.
-  void spoil(network::MessageFault fault);
+  void corrupt(network::MessageFault fault);
 
   // By the kernel that runs.
 
@@ -226,7 +226,7 @@ class Channel : public Interface, public std::enable_shared_from_this<Channel> {
   std::vector<Time> ready_;  // [place]: arrival of its word
   std::vector<Time> freed_;  // [place]: when its writer may use it
   std::unique_ptr<LinkDirection> decided_;
-  std::unique_ptr<SpoiledWords> spoiled_;
+  std::unique_ptr<CorruptedWords> corrupted_;
   std::unique_ptr<ChannelTrace> trace_;  // null before a kernel with a trace takes an end
 };
 

@@ -10,8 +10,8 @@
 #include <utility>
 
 #include "base/error.hpp"
+#include "board/dataflow/conservative_link.hpp"
 #include "board/dataflow/deadlock.hpp"
-#include "board/dataflow/decided_link.hpp"
 
 namespace fabricmark::dataflow {
 
@@ -52,9 +52,9 @@ CreditCable::Cost credit_cable_cost(const LinkCost& link) {
 Fabric::Fabric(FabricSettings settings, std::unique_ptr<Peers> peers)
     : settings_(std::move(settings)),
       peers_(std::move(peers)),
-      crew_(settings_.workers),
-      long_crew_(settings_.threads),
-      attendance_(peers_ ? 1 : settings_.devices, [this] { advance(); }) {
+      pool_(settings_.workers),
+      long_pool_(settings_.threads),
+      barrier_(peers_ ? 1 : settings_.devices, [this] { advance(); }) {
   for (int number = 0; number < settings_.workers; ++number) {
     auto seed = settings_.schedule_seed;
     if (seed) *seed += static_cast<std::uint64_t>(number);
@@ -143,8 +143,8 @@ std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& fr
   const ChannelTiming& timing = channel.timing();
   if (flow.kind == network::FlowSettings::Kind::kCredit) return nullptr;
   if (flow.kind != network::FlowSettings::Kind::kCreditLink) {
-    return std::make_unique<DecidedLink>(channel, flow, timing.word_time, timing.latency, timing.back_latency,
-                                         from, to);
+    return std::make_unique<ConservativeLink>(channel, flow, timing.word_time, timing.latency,
+                                              timing.back_latency, from, to);
   }
   const network::Port sender{from.device, from.port};
   const network::Port receiver{to.device, to.port};
@@ -158,7 +158,7 @@ std::unique_ptr<LinkDirection> Fabric::decided(Channel& channel, const Place& fr
 
 std::shared_ptr<Channel> Fabric::channel(const network::Port& from, const network::Port& to, bool is_writer,
                                          std::size_t word_bytes, const Make& make) {
-  const std::scoped_lock lock(attendance_.mutex());
+  const std::scoped_lock lock(barrier_.mutex());
   Opened& opened = links_[{from, to}];
   if (std::exchange(is_writer ? opened.has_writer : opened.has_reader, true)) {
     throw bad_use(fmt::format("port {} of device {} has a link already", is_writer ? from.port : to.port,
@@ -190,28 +190,28 @@ std::shared_ptr<Channel> Fabric::channel(const network::Port& from, const networ
 // Hosts.
 
 void Fabric::keep(std::shared_ptr<void> used) {
-  const std::scoped_lock lock(attendance_.mutex());
+  const std::scoped_lock lock(barrier_.mutex());
   kept_.push_back(std::move(used));
 }
 
-void Fabric::spoil(const network::Port& port, network::MessageFault fault) {
-  const std::scoped_lock lock(attendance_.mutex());
+void Fabric::corrupt(const network::Port& port, network::MessageFault fault) {
+  const std::scoped_lock lock(barrier_.mutex());
   const auto found = links_.find({port, opposite(port)});
-  if (found != links_.end() && found->second.channel) found->second.channel->spoil(fault);
+  if (found != links_.end() && found->second.channel) found->second.channel->corrupt(fault);
 }
 
 void Fabric::finish() {
   std::uint64_t before = 0;
   {
-    const std::scoped_lock lock(attendance_.mutex());
+    const std::scoped_lock lock(barrier_.mutex());
     before = finishes_;
     ++finished_;
   }
-  attendance_.wait([this, before] { return finishes_ != before; });
+  barrier_.wait([this, before] { return finishes_ != before; });
 }
 
 bool Fabric::has_ended(const Outcome& outcome) {
-  const std::scoped_lock lock(attendance_.mutex());
+  const std::scoped_lock lock(barrier_.mutex());
   return outcome.has_ended;
 }
 
@@ -297,11 +297,11 @@ std::optional<Report> Fabric::end_meeting(bool waits) {
 
 Report Fabric::run() {
   if (network_) network_->advance_until(horizon_);
-  crew_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
+  pool_.run([this](int number) { workers_[static_cast<std::size_t>(number)]->run(horizon_); });
   // What has ended lets its host act, not before that time.
   const Time ended = earliest_end();
   Report own{.next = std::min(next_due(), ended),
-             .has_finished = finished_ >= attendance_.hosts(),
+             .has_finished = finished_ >= barrier_.hosts(),
              .has_ended = ended != network::kEndOfTime};
   if (network_ && !peers_) {
     for (Letter& letter : network_->take_sent()) network_->put(std::move(letter));
@@ -329,7 +329,7 @@ Time Fabric::lookahead() const {
 
 void Fabric::advance() {
   // Between processes a host that waits for another rank must look for its message now and then.
-  const bool waits = !peers_ || attendance_.passing().empty();
+  const bool waits = !peers_ || barrier_.passing().empty();
   constexpr int kMeetingsBetweenLooks = 64;
   for (int meeting = 0; waits || meeting < kMeetingsBetweenLooks; ++meeting) {
     const auto met = meet(waits);
@@ -345,7 +345,7 @@ void Fabric::advance() {
       const Time ahead = lookahead();
       horizon_ = ahead == network::kEndOfTime ? ahead : network::later(next, ahead);
     } else if (all.has_finished) {
-      const std::scoped_lock lock(attendance_.mutex());
+      const std::scoped_lock lock(barrier_.mutex());
       finished_ = 0;
       ++finishes_;
       return;
@@ -365,13 +365,13 @@ void Fabric::settle(OfDevice& device, Running& ended) {
     if (is_unread) device.unread.push_back(channel);
   }
   {
-    const std::scoped_lock lock(attendance_.mutex());
+    const std::scoped_lock lock(barrier_.mutex());
     ended.outcome->started = kernel.started();
     ended.outcome->ended = kernel.ended();
     ended.outcome->failure = kernel.failure();
     ended.outcome->has_ended = true;
   }
-  if (kernel.failure()) attendance_.fail(kernel.failure());
+  if (kernel.failure()) barrier_.fail(kernel.failure());
 }
 
 bool Fabric::settle_ended() {
@@ -386,7 +386,7 @@ bool Fabric::settle_ended() {
       if (running.kernel->has_ended()) settle(device, running);
     }
     std::erase_if(device.running, [](const Running& running) { return running.kernel->has_ended(); });
-    const std::scoped_lock lock(attendance_.mutex());
+    const std::scoped_lock lock(barrier_.mutex());
     for (Pending& pending : device.pending) {
       if (pending.may_begin()) begin(number, device, pending);
     }
@@ -396,7 +396,7 @@ bool Fabric::settle_ended() {
 }
 
 void Fabric::check_leftovers(int device) {
-  const std::scoped_lock lock(attendance_.mutex());
+  const std::scoped_lock lock(barrier_.mutex());
   for (const auto& channel : devices_[device].unread) {
     if (channel->fill() == 0) continue;
     throw Error(ExitCode::kInvalidResult,

@@ -10,15 +10,15 @@
 #include <string>
 #include <vector>
 
-#include "board/dataflow/attendance.hpp"
 #include "board/dataflow/credit_cable.hpp"
-#include "board/dataflow/crew.hpp"
 #include "board/dataflow/deadlock.hpp"
 #include "board/dataflow/frames.hpp"
+#include "board/dataflow/host_barrier.hpp"
 #include "board/dataflow/kernel.hpp"
 #include "board/dataflow/network.hpp"
 #include "board/dataflow/peers.hpp"
 #include "board/dataflow/stream.hpp"
+#include "board/dataflow/thread_pool.hpp"
 #include "board/dataflow/worker.hpp"
 #include "network/flow_control.hpp"
 #include "network/time.hpp"
@@ -97,7 +97,7 @@ class Fabric {
   }
 
   /// While no kernel writes to it: has the fault happen to the next word that leaves by a port that is open.
-  void spoil(const network::Port& port, network::MessageFault fault);
+  void corrupt(const network::Port& port, network::MessageFault fault);
 
   [[nodiscard]] const FabricSettings& settings() const { return settings_; }
   /// Bytes a second that a link carries of long streams.
@@ -190,13 +190,13 @@ class Fabric {
   std::unique_ptr<Peers> peers_;
   std::vector<std::unique_ptr<Worker>> workers_;
   std::unique_ptr<Network> network_;
-  Crew crew_;
-  Crew long_crew_;  // of kernels that compute for long
+  ThreadPool pool_;
+  ThreadPool long_pool_;  // of kernels that compute for long
 
   Time horizon_ = 0;  // what is due before it may be decided
 
   // What follows is guarded by its mutex while hosts run; while none does, by that.
-  Attendance attendance_;
+  HostBarrier barrier_;
   int finished_ = 0;                                                 // hosts that wait for all to finish
   std::uint64_t finishes_ = 0;                                       // how often all have
   std::map<std::pair<network::Port, network::Port>, Opened> links_;  // from, to

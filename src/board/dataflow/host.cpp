@@ -14,7 +14,7 @@ class Host::Running final : public device::Event::State {
       : host_(host), outcome_(std::move(outcome)), queued_(queued) {}
   bool has_ended() override { return host_.fabric_->has_ended(*outcome_); }
   void wait() override {
-    host_.fabric_->attendance_.wait([this] { return outcome_->has_ended; });
+    host_.fabric_->barrier_.wait([this] { return outcome_->has_ended; });
     host_.now_ = std::max(host_.now_, outcome_->ended);
     if (outcome_->failure) std::rethrow_exception(outcome_->failure);
   }
@@ -39,12 +39,12 @@ class Host::Passing final : public runtime::Pastime {
   void pass() override {
     Fabric& fabric = *host_.fabric_;
     if (fabric.peers_) fabric.peers_->pass(host_.ranks_->take_awaited());
-    fabric.attendance_.pass(host_.device_);
+    fabric.barrier_.pass(host_.device_);
   }
   void stop() noexcept override {
     Fabric& fabric = *host_.fabric_;
     if (fabric.peers_) fabric.peers_->pass(std::nullopt);
-    fabric.attendance_.stop_passing(host_.device_);
+    fabric.barrier_.stop_passing(host_.device_);
   }
 
  private:
@@ -60,7 +60,7 @@ Host::Host(std::shared_ptr<Fabric> fabric, int device, const DeviceCost& cost, r
 
 Host::~Host() {
   if (ranks_ != nullptr) ranks_->set_pastime(nullptr);
-  fabric_->attendance_.leave(device_, std::uncaught_exceptions() > exceptions_);
+  fabric_->barrier_.leave(device_, std::uncaught_exceptions() > exceptions_);
 }
 
 device::Event Host::start_kernel(const std::string& name, const Start& how,

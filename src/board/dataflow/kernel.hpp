@@ -33,7 +33,7 @@ struct KernelCost {
   bool stands_still = false;
 };
 
-/// One kernel under way: its fiber and its logical clock.
+/// One kernel in progress: its fiber and its logical clock.
 class Kernel {
  public:
   enum class Waits {

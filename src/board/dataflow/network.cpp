@@ -69,9 +69,9 @@ class Network::Inbox final : public Decision {
 Network::Network(const network::Topology& topology, const network::StackSettings& settings)
     : outboxes_(static_cast<std::size_t>(topology.devices())),
       sent_(static_cast<std::size_t>(topology.devices())),
-      underway_(static_cast<std::size_t>(topology.devices())) {
+      in_flight_(static_cast<std::size_t>(topology.devices())) {
   for (int device = 0; device < topology.devices(); ++device) {
-    inboxes_.push_back(std::make_unique<Inbox>(device, underway_[static_cast<std::size_t>(device)]));
+    inboxes_.push_back(std::make_unique<Inbox>(device, in_flight_[static_cast<std::size_t>(device)]));
   }
   const auto inbox = [this](int device) -> Inbox& { return *inboxes_[static_cast<std::size_t>(device)]; };
   stack_ = network::make_stack(topology, with_whole_messages(settings, topology),
@@ -122,7 +122,7 @@ void Network::put(Letter letter) {
   stack_->send(letter.at, letter.from, letter.to, letter.id, letter.wire_bytes);
   const auto to = static_cast<std::size_t>(letter.to);
   if (!inboxes_[to]->is_here()) return;
-  underway_[to].emplace(std::pair(letter.from, letter.id), std::move(letter));
+  in_flight_[to].emplace(std::pair(letter.from, letter.id), std::move(letter));
 }
 
 void Network::pack(Packet& packet, const Letter& letter, bool is_receiver,

@@ -99,7 +99,7 @@ class Network {
   network::Time told_ = network::kEndOfTime;     // what has come first since the last look
   std::vector<std::vector<Letter>> outboxes_;    // [device]
   std::vector<std::uint64_t> sent_;              // [device]: messages so far
-  std::vector<Letters> underway_;                // [device] that they go to
+  std::vector<Letters> in_flight_;               // [device] that they go to
 };
 
 }  // namespace fabricmark::dataflow

@@ -13,7 +13,7 @@ std::shared_ptr<const Outcome> Fabric::start(int device, const std::string& name
                                              const KernelCost& cost,
                                              std::vector<std::shared_ptr<Channel>> streams,
                                              std::function<void()> body) {
-  const std::scoped_lock lock(attendance_.mutex());
+  const std::scoped_lock lock(barrier_.mutex());
   OfDevice& own = devices_[device];
   auto outcome = std::make_shared<Outcome>();
   Pending pending{name, own.started++, std::move(begin), cost, std::move(streams), std::move(body), outcome};
@@ -57,7 +57,7 @@ bool Fabric::run_long() {
   if (all.empty()) return false;
   // They use nothing of each other.
   std::atomic<std::size_t> next = 0;
-  long_crew_.run([&](int /*thread*/) {
+  long_pool_.run([&](int /*thread*/) {
     for (std::size_t i = next++; i < all.size(); i = next++) all[i].first->resume();
   });
   for (const auto& [kernel, worker] : all) worker->note_ended(*kernel);

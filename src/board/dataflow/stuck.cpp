@@ -43,7 +43,7 @@ std::string Fabric::keep_timeline(const StuckState& all) {
 StuckState Fabric::stuck() const {
   std::map<const Channel*, StreamState> streams;
   StuckState state;
-  for (const int host : attendance_.passing()) {
+  for (const int host : barrier_.passing()) {
     state.kernels.push_back({fmt::format("host (device {})", host), Kernel::Waits::kForRanks, "", 0});
   }
   const auto note = [&streams](const Kernel& kernel, const Channel& channel) {

@@ -82,8 +82,8 @@ void DirectLinks::opened(int port) {
   if (first_port_ < 0) first_port_ = port;
 }
 
-void DirectLinks::spoil(const std::optional<network::MessageFault>& fault) {
-  if (fault && first_port_ >= 0) fabric().spoil({host().device(), first_port_}, *fault);
+void DirectLinks::corrupt(const std::optional<network::MessageFault>& fault) {
+  if (fault && first_port_ >= 0) fabric().corrupt({host().device(), first_port_}, *fault);
 }
 
 std::unique_ptr<collectives::Caller> DirectLinks::make_collective_caller() {

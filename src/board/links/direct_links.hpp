@@ -17,7 +17,7 @@ class DirectLinks final : public KernelLinks {
   DirectLinks(const runtime::Context& context, const dataflow::Described& system, const Joining& joining);
 
   void opened(int port) override;
-  void spoil(const std::optional<network::MessageFault>& fault) override;
+  void corrupt(const std::optional<network::MessageFault>& fault) override;
   void finish() override { host().finish(); }
   [[nodiscard]] std::unique_ptr<collectives::Caller> make_collective_caller() override;
 

@@ -49,7 +49,7 @@ class KernelLinks : public Interface {
   /// The next fault of a link strikes at the first port that was opened.
   virtual void opened(int /*port*/) {}
   /// The fault happens to what this board sends next; none: what was to happen does not.
-  virtual void spoil(const std::optional<network::MessageFault>& fault) = 0;
+  virtual void corrupt(const std::optional<network::MessageFault>& fault) = 0;
   /// Waits for all that was started, kernels and calls. Throws Error (1) for a deadlock, words or messages
   /// left over, and calls that failed.
   virtual void finish() = 0;

@@ -113,8 +113,8 @@ struct LinkCaller::Lane {
   Lane(const std::string& name, stream<LinkWord>& over)
       : words(over), orders(("orders to " + name).c_str()), ends(("ends of " + name).c_str()) {}
   stream<LinkWord>& words;
-  stream<LinkOrder, kUnderWay> orders;
-  stream<LinkEnd, kUnderWay> ends;
+  stream<LinkOrder, kInFlight> orders;
+  stream<LinkEnd, kInFlight> ends;
   std::uint64_t started = 0;
   std::uint64_t ended = 0;  // of which the algorithm has heard
 };
@@ -172,7 +172,7 @@ class LinkCaller::OwnMoves final : public Moves {
                     "use an algorithm whose ranks talk to neighbours only");
     }
     Lane& lane = *found->second;
-    if (lane.started - lane.ended == kUnderWay) hear(lane);
+    if (lane.started - lane.ended == kInFlight) hear(lane);
     lane.orders.write(order);
     started_.emplace_back(&lane, ++lane.started);
     return started_.size() - 1;

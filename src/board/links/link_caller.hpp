@@ -41,8 +41,8 @@ class LinkCaller final : public Caller {
   /// and what Host throws. Operands without data only take their time.
   void run(const Algorithm& algorithm, const Call& call) override;
 
-  /// Most messages to or from a neighbour that are under way at a time: another one waits for the first.
-  static constexpr int kUnderWay = 1024;
+  /// Most messages to or from a neighbour that are in flight at a time: another one waits for the first.
+  static constexpr int kInFlight = 1024;
 
  private:
   class OwnMoves;

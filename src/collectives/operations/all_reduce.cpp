@@ -42,7 +42,7 @@ void program(Moves& moves, const Call& call) {
   const bool is_stand_in = rank < 2 * part.stand_ins;
   const View spare = moves.scratch(call.count);
   bool is_odd = std::countr_zero(static_cast<unsigned>(part.count)) % 2 == 1;  // of the steps to come
-  // What is sent must stay, so that sums are made in turns in the result and in the spare memory.
+  // What is sent must stay, so that sums are made alternately in the result and in the spare memory.
   bool in_result = is_stand_in || is_same(call.own, call.result);
   const bool begins_elsewhere = !in_result;
   View sum = call.own;

@@ -69,7 +69,7 @@ Costs costs_of(const EngineNetwork& network, const Shape& shape) {
           .copy_seconds = network.copy_seconds,
           .combines_as_it_comes = false,
           .answer_seconds = answer,
-          // TCP has a window of packets under way, the others a burst after the other.
+          // TCP has a window of packets in flight, the others a burst after the other.
           .turn_bytes = is_tcp ? static_cast<std::size_t>(network.packet_bytes) : network.burst_bytes,
           .leaves_in_turns = !is_tcp};
 }

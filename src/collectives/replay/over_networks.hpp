@@ -61,7 +61,7 @@ Costs costs_of(const LinkNetwork& network);
 
 /// Payload of long messages over one link, in one direction [B/s].
 double payload_bytes_per_second(const Costs& costs);
-/// The same costs where links and memory move bytes in no time: what is left are latencies.
+/// The same costs where links and memory move bytes at once: what is left are latencies.
 Costs without_bytes(Costs costs);
 
 /// How the ranks of engines are wired, all of them devices of the topology: devices and switches pass on.

@@ -163,7 +163,7 @@ class Replay {
   network::PacketNetwork network_;
   std::uint64_t turn_;  ///< the most of a message on the wire at once
   std::deque<Message> messages_;
-  /// From one rank to another, where they leave in turns: the first of them has a part in the port.
+  /// From one rank to another, where they leave alternately: the first of them has a part in the port.
   Lines<std::uint64_t> flows_;
   Lines<Posted> posted_;          ///< receives that have no message
   Lines<std::uint64_t> arrived_;  ///< messages that have no receive

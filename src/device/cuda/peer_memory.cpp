@@ -128,7 +128,7 @@ Copies::Copies(std::shared_ptr<const Gpu> gpu) : gpu_(std::move(gpu)) {
 }
 
 Copies::~Copies() {
-  for (const EventHandle event : under_way_) driver()->destroy_event(event);
+  for (const EventHandle event : in_flight_) driver()->destroy_event(event);
   for (const EventHandle event : free_) driver()->destroy_event(event);
   driver()->destroy_stream(stream_);
 }
@@ -138,14 +138,14 @@ std::uint64_t Copies::start(Address to, Address from, std::size_t bytes) {
   if (free_.empty()) check(driver()->create_event(&free_.emplace_back(), kWithoutTiming), "cuEventCreate");
   check(driver()->copy(to, from, bytes, stream_), "cuMemcpyAsync");
   check(driver()->record(free_.back(), stream_), "cuEventRecord");
-  under_way_.push_back(free_.back());
+  in_flight_.push_back(free_.back());
   free_.pop_back();
-  return ended_ + under_way_.size();
+  return ended_ + in_flight_.size();
 }
 
 void Copies::end_first() {
-  free_.push_back(under_way_.front());
-  under_way_.pop_front();
+  free_.push_back(in_flight_.front());
+  in_flight_.pop_front();
   ++ended_;
 }
 
@@ -155,7 +155,7 @@ bool Copies::has_ended(std::uint64_t number) {
   if (now - asked_ < kBetweenQuestions) return false;
   gpu_->use();
   while (ended_ < number) {
-    const Status status = driver()->query(under_way_.front());
+    const Status status = driver()->query(in_flight_.front());
     if (status == kNotReady) {
       asked_ = now;
       return false;
@@ -169,7 +169,7 @@ bool Copies::has_ended(std::uint64_t number) {
 void Copies::finish() {
   gpu_->use();
   check(driver()->synchronize(stream_), "cuStreamSynchronize");
-  while (!under_way_.empty()) end_first();
+  while (!in_flight_.empty()) end_first();
 }
 
 }  // namespace fabricmark::device::cuda

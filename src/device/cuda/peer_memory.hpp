@@ -83,7 +83,7 @@ class Copies {
 
   /// The number of the copy: they are counted from 1.
   std::uint64_t start(Address to, Address from, std::size_t bytes);
-  /// Asks the driver for the first that is under way alone, and no more often than it can have changed: who
+  /// Asks the driver for the first that is in progress alone, and no more often than it can have changed: who
   /// waits for many copies asks for each of them.
   [[nodiscard]] bool has_ended(std::uint64_t number);
   /// Waits for all that were started.
@@ -94,10 +94,10 @@ class Copies {
 
   std::shared_ptr<const Gpu> gpu_;
   StreamHandle stream_ = nullptr;
-  std::deque<EventHandle> under_way_;  ///< of the copies behind `ended_`
+  std::deque<EventHandle> in_flight_;  ///< of the copies behind `ended_`
   std::vector<EventHandle> free_;
   std::uint64_t ended_ = 0;
-  std::chrono::steady_clock::time_point asked_;  ///< when the first was still under way
+  std::chrono::steady_clock::time_point asked_;  ///< when the first was still in progress
 };
 
 }  // namespace fabricmark::device::cuda

@@ -34,7 +34,7 @@ constexpr cl_mem_flags kIntelHeterogeneous = 1U << 19;
 
 /// Whether not even a few bytes can be moved in a context any more, as after a kernel that touched memory
 /// outside of its buffers on a GPU of NVIDIA: what fails then has nothing to do with sizes.
-bool is_spoilt(const cl::Context& context, const cl::Device& device) {
+bool is_corrupted(const cl::Context& context, const cl::Device& device) {
   try {
     const cl::Buffer few(context, CL_MEM_READ_WRITE, sizeof(cl_int));
     const cl_int number = 0;
@@ -55,7 +55,7 @@ Error no_room(const DeviceInfo& info, std::size_t bytes, const std::string& why)
 Error failed_allocation(const DeviceInfo& info, const cl::Context& context, std::size_t bytes,
                         const cl::Error& error) {
   const bool is_size = error.err() == CL_INVALID_BUFFER_SIZE || error.err() == CL_OUT_OF_HOST_MEMORY;
-  if (is_size || !is_spoilt(context, context.getInfo<CL_CONTEXT_DEVICES>().front()))
+  if (is_size || !is_corrupted(context, context.getInfo<CL_CONTEXT_DEVICES>().front()))
     return no_room(info, bytes, error_name(error.err()));
   return environment_failure(info.name + " does nothing more after an earlier failure, such as " +
                                  error.what() + " (" + error_name(error.err()) + ")",
@@ -132,7 +132,7 @@ class BufferMemory : public Memory {
   std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
                  Event* done) override {
     std::byte* mapped = nullptr;
-    const Watched watched(Awaiting::kDevice);  // for writing it waits for what is under way
+    const Watched watched(Awaiting::kDevice);  // for writing it waits for what is in progress
     with_event(queue, done, [&](cl::Event* event) {
       mapped = static_cast<std::byte*>(
           handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),

@@ -66,7 +66,7 @@ std::string remedy_for(cl_int code) {
   constexpr const char* kAfterFault =
       "a kernel that touches memory outside of its buffers, or that takes more registers or local memory "
       "than "
-      "there is, spoils all that comes after it in the process: check the kernel (--kernel-file), or leave "
+      "there is, corrupts all that comes after it in the process: check the kernel (--kernel-file), or leave "
       "its "
       "parameters at their defaults";
   switch (code) {

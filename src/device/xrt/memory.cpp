@@ -109,7 +109,7 @@ std::byte* Memory::map(backend::Queue& queue, bool for_writing, std::size_t byte
                        Event* done) {
   std::byte* const view = whole_->host() + offset_ + offset;
   if (for_writing) {
-    as_own(queue).finish();  // what is under way may still read it
+    as_own(queue).finish();  // what is in progress may still read it
     whole_->for_writing.emplace_back(view, bytes);
     if (done != nullptr) *done = Event();
   } else {

@@ -60,12 +60,12 @@ void Queue::work() {
     const Command command = std::move(commands_.front());
     commands_.pop_front();
     is_busy_ = true;
-    const bool is_spoilt = failure_ != nullptr;
+    const bool is_corrupted = failure_ != nullptr;
     std::exception_ptr failure = failure_;
     lock.unlock();
     command.state->begin();
     try {
-      if (!is_spoilt) command.run();
+      if (!is_corrupted) command.run();
     } catch (...) {
       failure = std::current_exception();
     }

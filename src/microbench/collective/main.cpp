@@ -22,9 +22,9 @@
 namespace {
 
 using fabricmark::microbench::Act;
+using fabricmark::microbench::Medium;
 using fabricmark::microbench::Options;
 using fabricmark::microbench::Row;
-using fabricmark::microbench::Way;
 using fabricmark::runtime::Communicator;
 
 constexpr const char* kName = "collective";
@@ -34,7 +34,7 @@ constexpr const char* kSummary =
 
 /// Why a transport does not do an operation; empty where it does.
 std::string skipped(const Options& options) {
-  if (options.way != Way::kEngine) return {};
+  if (options.medium != Medium::kEngine) return {};
   using fabricmark::network::Protocol;
   if (options.act != Act::kPut || fabricmark::network::protocol_of(options.transport) == Protocol::kRdma)
     return {};

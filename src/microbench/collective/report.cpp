@@ -43,15 +43,15 @@ runtime::Result::RankVerdict verdict_of(const Options& options, const std::vecto
   return all;
 }
 
-std::vector<Metric> metrics_of(const Options& options, const Row& row, const std::string& lap) {
+std::vector<Metric> metrics_of(const Options& options, const Row& row, const std::string& region) {
   std::vector<runtime::Axis> axes{{"operation", options.name},
                                   {"message_bytes", static_cast<std::int64_t>(row.bytes)}};
   if (!row.algorithm.empty()) axes.push_back({"algorithm", row.algorithm});
   std::optional<TimeKind> kind;  // by the wall clock as the device's
   if (!row.modelled_seconds.empty()) kind = TimeKind::kModelled;
   const auto metric = [&](const std::string& name, std::optional<TimeKind> own, double work) -> Metric {
-    if (work > 0) return {name, axes, lap, "GB/s", 1e-9, Better::kHigher, work, "B", own};
-    return {name, axes, lap, "us", 1e6, Better::kLower, 0, "", own};
+    if (work > 0) return {name, axes, region, "GB/s", 1e-9, Better::kHigher, work, "B", own};
+    return {name, axes, region, "us", 1e6, Better::kLower, 0, "", own};
   };
   std::vector<Metric> found{metric("latency", kind, 0)};
   if (kind) found.push_back(metric("emulation_time", TimeKind::kEmulated, 0));
@@ -72,9 +72,9 @@ void set_parameters(const Options& options, runtime::Parameters& parameters) {
   parameters.set("reduction", std::string(name_of(options.reduction)));
   parameters.set("codec", std::string(options.is_compressed ? "float16" : "none"));
   parameters.set("root", std::int64_t{options.root});
-  if (options.way != Way::kTransport) parameters.set("system", options.system.filename().string());
-  if (options.way == Way::kEngine) parameters.set("drop", options.drop);
-  if (options.way != Way::kLinks) parameters.set("timeout", options.timeout_seconds);
+  if (options.medium != Medium::kTransport) parameters.set("system", options.system.filename().string());
+  if (options.medium == Medium::kEngine) parameters.set("drop", options.drop);
+  if (options.medium != Medium::kLinks) parameters.set("timeout", options.timeout_seconds);
   if (!options.algorithm.empty()) parameters.set("algorithm", options.algorithm);
   if (!options.topology.empty()) parameters.set("topology", options.topology);
   if (options.choices.mtu_bytes > 0) parameters.set("mtu", number(options.choices.mtu_bytes));
@@ -105,15 +105,15 @@ std::vector<std::string> choices_of(const std::vector<Row>& rows) {
 
 void add_rows(const Options& options, const std::vector<Row>& rows, runtime::Result& result) {
   for (const Row& row : rows) {
-    const std::string lap = fmt::format("{} B", row.bytes);
-    result.lap_names.push_back(lap);
+    const std::string region = fmt::format("{} B", row.bytes);
+    result.region_names.push_back(region);
     result.seconds.push_back(row.wall_seconds);
     result.starts.push_back(row.starts);
     if (!row.modelled_seconds.empty()) {
       auto& modelled = result.modelled_seconds.emplace_back();
       for (const double seconds : row.modelled_seconds) modelled.push_back({seconds});
     }
-    for (Metric& metric : metrics_of(options, row, lap)) result.metrics.push_back(std::move(metric));
+    for (Metric& metric : metrics_of(options, row, region)) result.metrics.push_back(std::move(metric));
   }
 }
 
@@ -168,7 +168,7 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.program = "fm_collective";
   result.benchmark = "collective";
   result.variant = fmt::format("{}-{}", issuer(options), mode(options));
-  if (options.way == Way::kEngine) {
+  if (options.medium == Medium::kEngine) {
     // What kernels and the engine agree on: nothing else is built for a device.
     const auto file = runtime::kernels_folder() / "common" / "accl.hpp";
     const std::string text = runtime::file_text(file, "kernel file", "run the suite from its folder");
@@ -177,11 +177,11 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.ranks_kind = ranks.size() == 1 && ranks.kind() == "in-process" ? "single" : ranks.kind();
   result.mpi_library = ranks.library();
   result.device = measurer.device();
-  const bool is_emulated = options.way != Way::kTransport || result.device.emulated();
+  const bool is_emulated = options.medium != Medium::kTransport || result.device.emulated();
   result.placement = gather_placement(ranks, runtime::placement_on(result.device, is_emulated));
   set_parameters(options, result.parameters);
   result.repetitions = options.repetitions;
-  result.warmup = options.way == Way::kTransport ? 1 : 0;
+  result.warmup = options.medium == Medium::kTransport ? 1 : 0;
   add_rows(options, rows, result);
   result.verdicts = {verdict_of(options, rows)};
   result.notes = choices_of(rows);

@@ -52,8 +52,8 @@ device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wan
   const auto found = device::require_devices(wanted.selection);
   device::Share share;
   const device::FoundDevice chosen = runtime::choose_device(choice, ranks, found, share);
-  if (chosen.info.is_phantom) {
-    throw bad_use("a phantom device keeps no elements that could be checked", "choose another --platform");
+  if (chosen.info.is_dry_run) {
+    throw bad_use("a dry-run device keeps no elements that could be checked", "choose another --platform");
   }
   return kept(device::Device(chosen, share));
 }
@@ -77,7 +77,7 @@ MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted&
                 .fault = std::nullopt,
                 .timeout_seconds = wanted.timeout_seconds}),
       transport_(transport::make_transport(context_, {.largest_bytes = wanted.largest_bytes,
-                                                      .leaves_ways_open = wanted.largest_bytes == 0,
+                                                      .leaves_protocols_open = wanted.largest_bytes == 0,
                                                       .pattern = wanted.pattern})) {}
 
 }  // namespace fabricmark::microbench

@@ -32,7 +32,7 @@ class MeasuredTransport {
   static std::vector<std::string> names();
   /// Whether one of them has this option.
   static bool takes(const std::string& transport, const std::string& option);
-  /// Collective. Throws Error (bad use) for a transport that is none of these and for a phantom device,
+  /// Collective. Throws Error (bad use) for a transport that is none of these and for a dry-run device,
   /// (environment) where there is no device.
   MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted);
 

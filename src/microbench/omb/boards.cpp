@@ -65,7 +65,7 @@ microbench::Options Boards::options_of(std::size_t bytes, collectives::Type type
   wanted.act = act_of(program_);
   wanted.operation = program_.operation;
   wanted.transport = options_.transport;
-  wanted.way = way_of(options_.transport);
+  wanted.medium = medium_of(options_.transport);
   wanted.ranks = ranks_.size();
   wanted.has_ranks = true;
   wanted.smallest = wanted.largest = bytes;

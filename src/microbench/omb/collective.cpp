@@ -209,9 +209,9 @@ void Collective::fill(const Plan& plan, std::size_t slot) {
 
 void Collective::check(const Plan& plan, std::size_t slot, Found& found, bool is_last) {
   const Shape& shape = plan.shape;
-  const int spoilt = is_last && options_.has_fault
-                         ? static_cast<int>(ranks_.all_reduce_max(has_result(shape) ? ranks_.rank() : -1))
-                         : -1;
+  const int corrupted = is_last && options_.has_fault
+                            ? static_cast<int>(ranks_.all_reduce_max(has_result(shape) ? ranks_.rank() : -1))
+                            : -1;
   if (!has_result(shape)) return;
   const std::size_t count = result(shape);
   const std::size_t width = collectives::bytes_of(shape.type);
@@ -219,7 +219,7 @@ void Collective::check(const Plan& plan, std::size_t slot, Found& found, bool is
   const auto read = [&](std::size_t first, std::span<std::byte> bytes) {
     carrier_->read_received(plan.received[slot] + first * width, bytes);
     const bool is_end = first * width + bytes.size() == count * width;
-    if (spoilt == ranks_.rank() && is_end) bytes.back() ^= std::byte{0x40};
+    if (corrupted == ranks_.rank() && is_end) bytes.back() ^= std::byte{0x40};
   };
   result_.compare(seeds_[slot], 0, count, read, what, found);
 }

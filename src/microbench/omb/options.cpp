@@ -14,6 +14,7 @@
 #include "microbench/common/program.hpp"
 #include "microbench/omb/options_check.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/option_help.hpp"
 
 namespace fabricmark::microbench::omb {
 
@@ -135,7 +136,7 @@ void read_words(const Words& words, Options& options) {
   read_places(words.places, options);
   read_banks(words.banks, options);
   if (words.buffers != "single" && words.buffers != "multiple") {
-    throw bad_use(fmt::format("-b '{}' is no way to use buffers", words.buffers), "use single or multiple");
+    throw bad_use(fmt::format("invalid value of -b: '{}'", words.buffers), "use single or multiple");
   }
   options.has_many_buffers = words.buffers == "multiple";
   options.api = words.api;
@@ -144,6 +145,7 @@ void read_words(const Words& words, Options& options) {
 
 /// The options of OMB.
 void add_omb(CLI::App& app, Options& options, Words& words) {
+  app.option_defaults()->group("As the OSU Micro-Benchmarks");
   app.add_option("-m,--message-size", words.sizes, "[MIN:]MAX, bytes of messages, doubled each time");
   app.add_option("-i,--iterations", options.iterations, "that are counted, for each size")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100000000}));
@@ -162,7 +164,7 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
                  "mpi_char, mpi_int, mpi_float or all [sums: mpi_int; else mpi_char]");
   app.add_option("-b,--buffer-num", words.buffers, "single or multiple: reuse of buffers [single]");
   app.add_option("-d,--accelerator", words.api,
-                 "whose device memory: opencl, sycl or none [as the letters and the runtime say]");
+                 "whose device memory: opencl, sycl or none [as the placement codes and the runtime say]");
   app.add_option("places", words.places,
                  "memory of each side: H host, D device, B high-bandwidth, P on-chip [H H; D D of a device "
                  "that is named]");
@@ -170,6 +172,7 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
 
 /// Those that OMB does not have.
 void add_own(CLI::App& app, Options& options, Words& words) {
+  app.option_defaults()->group("Transport, device and output");
   app.add_option(
       "--transport", options.transport,
       fmt::format(
@@ -202,6 +205,7 @@ void add_own(CLI::App& app, Options& options, Words& words) {
 void add_all(CLI::App& app, Options& options, Words& words) {
   add_omb(app, options, words);
   add_own(app, options, words);
+  runtime::simplify_values(app);
 }
 
 /// -z alone takes no word behind it, as OMB's: only what is attached to it.

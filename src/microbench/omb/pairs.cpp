@@ -106,7 +106,7 @@ class Pairs final : public Measurer {
   void fill(std::uint64_t seed, const Slots& slots);
   void check(const Slots& slots, std::size_t count, Found& found, bool is_last = false);
   void check_part(Operand& expected, const Range& range, const std::string& what, Found& found,
-                  bool is_spoilt);
+                  bool is_corrupted);
   void round() {
     if (takes_part()) program_.round(pair_);
   }
@@ -144,7 +144,7 @@ class Pairs final : public Measurer {
   std::unique_ptr<Carrier> carrier_;
   Pair pair_;
   runtime::SharedClock clock_;
-  Begun begun_;  // of the size under way
+  Begun begun_;  // of the size in progress
   Sampling sampling_;
   std::uint64_t seed_;
   std::size_t room_;  // of a memory, on all ranks [bytes]
@@ -209,21 +209,21 @@ void Pairs::fill(std::uint64_t seed, const Slots& slots) {
 }
 
 void Pairs::check_part(Operand& expected, const Range& range, const std::string& what, Found& found,
-                       bool is_spoilt) {
+                       bool is_corrupted) {
   const auto read = [&](std::size_t first, std::span<std::byte> bytes) {
     carrier_->read_received(range.place + first * range.width, bytes);
     const bool is_end = first * range.width + bytes.size() == range.count * range.width;
-    if (is_spoilt && is_end) bytes.back() ^= std::byte{0x40};
+    if (is_corrupted && is_end) bytes.back() ^= std::byte{0x40};
   };
   expected.compare(range.seed, range.first, range.count, read, what, found);
 }
 
 void Pairs::check(const Slots& slots, std::size_t used, Found& found, bool is_last) {
   for (std::size_t slot = 0; slot < std::min(used, slots.count) && receives_messages(); ++slot) {
-    const bool is_spoilt = options_.has_fault && is_last && slot == 0 && ranks_.rank() == pairs_;
+    const bool is_corrupted = options_.has_fault && is_last && slot == 0 && ranks_.rank() == pairs_;
     const Range range{seeds_[slot], slot * count_, count_, slots.place(slot), width_};
     check_part(peers_, range, fmt::format("message {} from rank {}, round {}", slot, peer(), rounds_), found,
-               is_spoilt);
+               is_corrupted);
   }
   if (!takes_part() || receives_messages()) return;
   Operand answer(0, Type::kInt8, [this](std::uint64_t seed, const collectives::View& elements, std::size_t) {

@@ -48,11 +48,11 @@ class Filler {
 
  private:
   [[nodiscard]] std::vector<Axis> axes(const Row& row, const std::string& statistic = {}) const;
-  void add_lap(const Row& row, const std::string& lap);
-  void add_rates(const Row& row, const std::string& lap);
+  void add_region(const Row& row, const std::string& region);
+  void add_rates(const Row& row, const std::string& region);
   /// A metric of one sample: a mean of all iterations and ranks, or the statistic of them that is named.
   void add_single(const Row& row, const std::string& name, double seconds, const std::string& statistic = {});
-  [[nodiscard]] std::string lap_of(const Row& row) const;
+  [[nodiscard]] std::string region_of(const Row& row) const;
   void add_statistics(const Row& row);
   void add_overlap(const Row& row);
   [[nodiscard]] std::optional<TimeKind> kind(const Row& row) const {
@@ -75,13 +75,13 @@ std::vector<Axis> Filler::axes(const Row& row, const std::string& statistic) con
   return found;
 }
 
-std::string Filler::lap_of(const Row& row) const {
+std::string Filler::region_of(const Row& row) const {
   return fmt::format("{} B{}", row.bytes,
                      options_.types.size() > 1 ? fmt::format(" {}", mpi_name(row.type)) : "");
 }
 
-void Filler::add_lap(const Row& row, const std::string& lap) {
-  result_.lap_names.push_back(lap);
+void Filler::add_region(const Row& row, const std::string& region) {
+  result_.region_names.push_back(region);
   // Who does not measure, the first ranks do for: what they take the other one of the pair takes.
   if (!row.batch_seconds.empty()) {
     result_.starts.resize(result_.seconds.size());
@@ -107,9 +107,9 @@ void Filler::add_lap(const Row& row, const std::string& lap) {
   result_.modelled_seconds.push_back(std::move(batches));
 }
 
-void Filler::add_rates(const Row& row, const std::string& lap) {
+void Filler::add_rates(const Row& row, const std::string& region) {
   const auto rate = [&](const std::string& name, double work) {
-    result_.metrics.push_back({name, axes(row), lap, "GB/s", 1e-9, Better::kHigher, work, "B", kind(row)});
+    result_.metrics.push_back({name, axes(row), region, "GB/s", 1e-9, Better::kHigher, work, "B", kind(row)});
   };
   const Program& program = *options_.program;
   const auto bytes = static_cast<double>(row.bytes);
@@ -118,7 +118,7 @@ void Filler::add_rates(const Row& row, const std::string& lap) {
     rate("bandwidth", bytes * messages);
     if (program.family == Family::kRate) {
       result_.metrics.push_back(
-          {"message_rate", axes(row), lap, "1/s", 1, Better::kHigher, messages, "messages", kind(row)});
+          {"message_rate", axes(row), region, "1/s", 1, Better::kHigher, messages, "messages", kind(row)});
     }
   } else if (row.bytes > 0) {
     const auto ranks = static_cast<int>(row.seconds.size());
@@ -134,8 +134,8 @@ void Filler::add_rates(const Row& row, const std::string& lap) {
 
 void Filler::add_single(const Row& row, const std::string& name, double seconds,
                         const std::string& statistic) {
-  const std::string lap = fmt::format("{} {} {}", lap_of(row), name, statistic);
-  result_.lap_names.push_back(lap);
+  const std::string region = fmt::format("{} {} {}", region_of(row), name, statistic);
+  result_.region_names.push_back(region);
   const runtime::Result::PerRank samples(row.seconds.size(), {seconds});
   if (row.is_modelled()) {
     result_.seconds.push_back(result_.seconds.back());  // of the emulation as a whole
@@ -143,10 +143,10 @@ void Filler::add_single(const Row& row, const std::string& name, double seconds,
   } else {
     result_.seconds.push_back(samples);
   }
-  Metric metric{name, axes(row, statistic), lap, "us", 1e6, Better::kLower, 0, "", kind(row)};
+  Metric metric{name, axes(row, statistic), region, "us", 1e6, Better::kLower, 0, "", kind(row)};
   if (name == "bandwidth") {
     const auto bytes = static_cast<double>(row.bytes * row.window * row.measuring());
-    metric = {name, axes(row, statistic), lap, "GB/s", 1e-9, Better::kHigher, bytes, "B", kind(row)};
+    metric = {name, axes(row, statistic), region, "GB/s", 1e-9, Better::kHigher, bytes, "B", kind(row)};
   }
   result_.metrics.push_back(std::move(metric));
 }
@@ -174,15 +174,15 @@ void Filler::add_overlap(const Row& row) {
 }
 
 void Filler::add(const Row& row) {
-  const std::string lap = lap_of(row);
-  add_lap(row, lap);
+  const std::string region = region_of(row);
+  add_region(row, region);
   if (!is_rate()) {
-    result_.metrics.push_back({"latency", axes(row), lap, "us", 1e6, Better::kLower, 0, "", kind(row)});
+    result_.metrics.push_back({"latency", axes(row), region, "us", 1e6, Better::kLower, 0, "", kind(row)});
   }
-  if (options_.program->family != Family::kLatency) add_rates(row, lap);
+  if (options_.program->family != Family::kLatency) add_rates(row, region);
   if (row.is_modelled()) {
     result_.metrics.push_back(
-        {"emulation_time", axes(row), lap, "us", 1e6, Better::kLower, 0, "", TimeKind::kEmulated});
+        {"emulation_time", axes(row), region, "us", 1e6, Better::kLower, 0, "", TimeKind::kEmulated});
   }
   add_statistics(row);
   if (row.overlap) add_overlap(row);

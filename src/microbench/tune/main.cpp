@@ -1,5 +1,5 @@
-// fm_tune: measures in which way messages of each size travel the fastest over a transport of this machine,
-// and keeps that for the runs to come (transport/kept_ways.hpp); or checks what they would take.
+// fm_tune: measures which protocol is the fastest for messages of each size over a transport of this machine,
+// and keeps that for the runs to come (transport/cached_protocols.hpp); or checks what they would take.
 #include <fmt/format.h>
 
 #include <CLI/CLI.hpp>
@@ -18,8 +18,8 @@
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/agreement.hpp"
-#include "transport/kept_ways.hpp"
-#include "transport/way_check.hpp"
+#include "transport/cached_protocols.hpp"
+#include "transport/protocol_check.hpp"
 
 namespace {
 
@@ -53,10 +53,11 @@ std::variant<Options, std::string> parsed(const std::vector<std::string>& argume
   app.add_option("--ranks", options.ranks,
                  "ranks in one process [2]; with mpirun its processes are the ranks")
       ->check(CLI::Range(2, 1024));
-  app.add_option("--rounds", options.rounds, "times that each way is measured for a size, at least [20]")
+  app.add_option("--rounds", options.rounds, "times that each protocol is measured for a size, at least [20]")
       ->check(CLI::Range(1, 1000000));
-  app.add_option("--seconds", options.seconds,
-                 "in all, for further rounds of sizes whose ways do not differ clearly, or of a check [10]")
+  app.add_option(
+         "--seconds", options.seconds,
+         "in all, for further rounds of sizes whose protocols do not differ clearly, or of a check [10]")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--largest", options.largest, "longest message: what is longer travels as it does [16MiB]");
   app.add_option("--timeout", options.measured.timeout_seconds, "seconds to wait for a message [60]")
@@ -66,7 +67,7 @@ std::variant<Options, std::string> parsed(const std::vector<std::string>& argume
                  "how messages follow each other: exchange, in-a-row or one-way; may be given several times "
                  "[all]");
   app.add_flag("--check", options.checks,
-               "keep nothing, but measure what a program would take here against each way, in turns");
+               "keep nothing, but measure what a program would take here against each protocol, interleaved");
   app.add_option("--json", options.json, "write what was measured, as a list; - for standard output");
   microbench::add_selection(app, options.measured.selection);
   if (std::string text = microbench::text_or_parsed(app, arguments); !text.empty()) return text;
@@ -77,14 +78,14 @@ std::variant<Options, std::string> parsed(const std::vector<std::string>& argume
   return options;
 }
 
-/// "   65536  from mapped memory   11.9 us  (whole 20.1 us, ...)": the fastest way and then the others.
+/// "   65536  mapped memory   11.9 us  (whole 20.1 us, ...)": the fastest protocol and then the others.
 std::string row(const TunedSize& size) {
-  const auto timed = [&](std::size_t way) {
-    return fmt::format("{} {:.4g} us", size.ways[way], size.seconds[way] * 1e6);
+  const auto timed = [&](std::size_t protocol) {
+    return fmt::format("{} {:.4g} us", size.protocols[protocol], size.seconds[protocol] * 1e6);
   };
   std::vector<std::string> others;
-  for (std::size_t way = 0; way < size.ways.size(); ++way) {
-    if (way != size.best) others.push_back(timed(way));
+  for (std::size_t protocol = 0; protocol < size.protocols.size(); ++protocol) {
+    if (protocol != size.best) others.push_back(timed(protocol));
   }
   return fmt::format("{:>10}  {}  ({})\n", size.bytes, timed(size.best), fmt::join(others, ", "));
 }
@@ -95,7 +96,7 @@ double median_of(std::vector<double> values) {
   return *middle;
 }
 
-/// "   65536  whole 20.1 us, chosen 11.9 us, fastest 11.8 us: from mapped memory": medians.
+/// "   65536  whole 20.1 us, chosen 11.9 us, fastest 11.8 us: mapped memory": medians.
 std::string row(const CheckedSize& size) {
   std::vector<double> medians;
   for (const std::vector<double>& seconds : size.seconds) medians.push_back(1e6 * median_of(seconds));
@@ -103,10 +104,11 @@ std::string row(const CheckedSize& size) {
   medians.pop_back();
   const auto fastest = static_cast<std::size_t>(std::ranges::min_element(medians) - medians.begin());
   return fmt::format("{:>10}  {} {:.4g} us, chosen {:.4g} us ({}), fastest {:.4g} us ({})\n", size.bytes,
-                     size.ways[0], medians[0], chosen, size.chosen, medians[fastest], size.ways[fastest]);
+                     size.protocols[0], medians[0], chosen, size.chosen, medians[fastest],
+                     size.protocols[fastest]);
 }
 
-/// All samples, for whoever judges them (bench/cases/ways.py).
+/// All samples, for whoever judges them (bench/cases/protocols.py).
 std::string check_document(const transport::TuningPlace& place, const std::string& said,
                            const std::vector<CheckedSize>& sizes) {
   nlohmann::json document{{"transport", place.transport},   {"device", place.device},
@@ -114,9 +116,10 @@ std::string check_document(const transport::TuningPlace& place, const std::strin
                           {"pattern", name(place.pattern)}, {"said", said}};
   for (const CheckedSize& size : sizes) {
     nlohmann::json seconds = nlohmann::json::object();
-    for (std::size_t way = 0; way < size.ways.size(); ++way) seconds[size.ways[way]] = size.seconds[way];
+    for (std::size_t protocol = 0; protocol < size.protocols.size(); ++protocol)
+      seconds[size.protocols[protocol]] = size.seconds[protocol];
     document["sizes"].push_back({{"bytes", size.bytes},
-                                 {"naive", size.ways[0]},
+                                 {"naive", size.protocols[0]},
                                  {"chosen", size.chosen},
                                  {"seconds", seconds},
                                  {"chosen_seconds", size.seconds.back()}});
@@ -171,8 +174,8 @@ void Run::try_to_tune(const std::string& name) {
 
 void Run::tune(const MeasuredTransport& measured) {
   const transport::Transport& transport = measured.transport();
-  if (transport.ways(1).empty()) {
-    print(fmt::format("messages over {} have one way only: nothing to tune\n", transport.name()));
+  if (transport.protocols(1).empty()) {
+    print(fmt::format("messages over {} have one protocol only: nothing to tune\n", transport.name()));
     return;
   }
   for (const transport::Pattern pattern : options_.patterns) {
@@ -201,16 +204,16 @@ void Run::find(const MeasuredTransport& measured, transport::Tuning tuning) {
   tuning.told = [&](std::size_t undecided) {
     ++pass;
     if (undecided == std::exchange(before, undecided) || undecided == 0) return;
-    print(
-        fmt::format("round {}: the ways of {} groups of sizes do not differ clearly yet\n", pass, undecided));
+    print(fmt::format("round {}: the protocols of {} groups of sizes do not differ clearly yet\n", pass,
+                      undecided));
   };
   const std::vector<TunedSize> sizes = transport::tune(measured.transport(), tuning);
-  print(fmt::format("{:>10}  fastest way (others)\n", "bytes"));
+  print(fmt::format("{:>10}  fastest protocol (others)\n", "bytes"));
   for (const TunedSize& size : sizes) print(row(size));
   documents_.push_back(transport::tuning_document(place, sizes));
   runtime::collective_step(ranks_, [&] {
     if (!ranks_.is_root() || !options_.keeps) return;
-    transport::keep_ways(place, sizes);
+    transport::cache_protocols(place, sizes);
     print(fmt::format("kept: {}\n", transport::kept_file(place).string()));
   });
 }
@@ -218,10 +221,11 @@ void Run::find(const MeasuredTransport& measured, transport::Tuning tuning) {
 void Run::check(const MeasuredTransport& measured, const transport::Checking& checking) {
   const transport::TuningPlace place =
       transport::tuning_place(measured.device(), measured.transport(), checking.pattern);
-  const transport::SettledWays settled = transport::settle_ways(measured.transport(), measured.device(),
-                                                                checking.largest_bytes, checking.pattern);
+  const transport::SettledProtocols settled = transport::settle_protocols(
+      measured.transport(), measured.device(), checking.largest_bytes, checking.pattern);
   print(settled.said + "\n");
-  const std::vector<CheckedSize> sizes = transport::check_ways(measured.transport(), settled.ways, checking);
+  const std::vector<CheckedSize> sizes =
+      transport::check_protocols(measured.transport(), settled.protocols, checking);
   for (const CheckedSize& size : sizes) print(row(size));
   documents_.push_back(check_document(place, settled.said, sizes));
 }

@@ -87,7 +87,7 @@ class DuplexCycleLink {
   [[nodiscard]] std::size_t latency() const { return latency_; }
   [[nodiscard]] std::uint64_t now() const { return now_; }
   /// Data flits that end `i` has sent and the other has not received.
-  [[nodiscard]] std::uint32_t under_way(std::size_t i) const {
+  [[nodiscard]] std::uint32_t in_flight(std::size_t i) const {
     return wires_[i].data_flits() + (is_data(ends_[i].shown()) ? 1 : 0);
   }
   [[nodiscard]] bool is_up() const { return ends_[0].is_up() && ends_[1].is_up(); }

@@ -43,14 +43,14 @@ void LinkWatch::look_at_order(std::size_t receiver, bool takes, const LinkEnd::O
   next_word_[receiver] = word + 1;
 }
 
-/// Every place of the receiver is a credit of the sender, a flit under way, a flit in it, or one that is free
+/// Every place of the receiver is a credit of the sender, a flit in flight, a flit in it, or one that is free
 /// and not yet heard of.
 void LinkWatch::look_at_credits(std::size_t sender) {
   if (!link_.is_agreed()) return;
   const LinkEnd& from = link_.end(sender);
   const LinkEnd& to = link_.end(1 - sender);
   const auto unheard = static_cast<std::uint16_t>(to.freed() - from.freed_by_peer());
-  const auto sum = static_cast<std::int64_t>(from.credit()) + link_.under_way(sender) + to.fill() + unheard;
+  const auto sum = static_cast<std::int64_t>(from.credit()) + link_.in_flight(sender) + to.fill() + unheard;
   const auto depth = static_cast<std::int64_t>(to.parameters().receive_flits);
   require(sum <= depth, "there are more credits than places", sender);
   require(sum == depth || disturbs(), "credits are missing", sender);
@@ -92,7 +92,7 @@ void LinkWatch::look_at_rest() {
   for (std::size_t sender = 0; sender < 2; ++sender) {
     const LinkEnd& from = link_.end(sender);
     const LinkEnd& to = link_.end(1 - sender);
-    require(link_.is_agreed() && from.waiting() == 0 && to.fill() == 0 && link_.under_way(sender) == 0,
+    require(link_.is_agreed() && from.waiting() == 0 && to.fill() == 0 && link_.in_flight(sender) == 0,
             "the link does not come to rest", sender);
     const auto unheard = static_cast<std::uint16_t>(to.freed() - from.freed_by_peer());
     require(from.credit() + unheard == static_cast<int>(to.parameters().receive_flits),

@@ -15,7 +15,7 @@ class LinkWatch {
   explicit LinkWatch(const DuplexCycleLink& link) : link_(link) {}
   /// After a cycle with these inputs.
   void look(const LinkEnd::Input& first, const LinkEnd::Input& second, const DuplexCycleLink::Cycle& cycle);
-  /// When nothing is under way and no word waits: that no credit is missing.
+  /// When nothing is in flight and no word waits: that no credit is missing.
   void look_at_rest();
   /// The first that did not hold, with its cycle; empty: all has held.
   [[nodiscard]] const std::string& violation() const { return violation_; }

@@ -165,7 +165,7 @@ std::uint32_t PacketStack::flow_between(int from, int to) {
   flow.from = from;
   flow.to = to;
   const std::uint64_t mtu = settings_.costs.mtu_bytes;
-  flow.round_trip = later(time_of_way(from, to, mtu), time_of_way(to, from, 0));
+  flow.round_trip = later(time_of_path(from, to, mtu), time_of_path(to, from, 0));
   flows_.push_back(std::move(flow));
   timers_.add_flow();
   on_new_flow(place);
@@ -173,7 +173,7 @@ std::uint32_t PacketStack::flow_between(int from, int to) {
 }
 
 /// Of a packet that has the network for itself, the sender's latency counted.
-Time PacketStack::time_of_way(int from, int to, std::uint64_t payload) const {
+Time PacketStack::time_of_path(int from, int to, std::uint64_t payload) const {
   const PacketCosts& costs = settings_.costs;
   const Hops hops = topology_.hops(from, to);
   const auto wire = [&](std::uint64_t bytes) {
@@ -251,7 +251,7 @@ void PacketStack::on_delivered(const Delivery& delivery) {
   const bool is_acknowledgement = (delivery.id >> kAcknowledgementShift & 1U) != 0;
   const std::uint64_t number = delivery.id & kNumberMask;
   Flow& flow = flows_[place];
-  PacketsUnderWay& packets = is_acknowledgement ? flow.acknowledgements : flow.packets;
+  PacketsInFlight& packets = is_acknowledgement ? flow.acknowledgements : flow.packets;
   const std::uint64_t value = packets.value(number);
   packets.release(number);
   if (delivery.lost == 0 && !has_faults_) {

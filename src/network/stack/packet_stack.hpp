@@ -9,7 +9,7 @@
 #include "network/event_core.hpp"
 #include "network/packet_network.hpp"
 #include "network/stack/flow_timers.hpp"
-#include "network/stack/packets_under_way.hpp"
+#include "network/stack/packets_in_flight.hpp"
 #include "network/stack/stack.hpp"
 #include "network/time.hpp"
 #include "network/topology.hpp"
@@ -61,8 +61,8 @@ class PacketStack : public Stack {
     std::uint64_t segments = 0;    ///< of all messages so far
     std::uint64_t bytes = 0;       ///< of all messages so far
     std::deque<Message> messages;  ///< that an end of the flow still needs
-    PacketsUnderWay packets;
-    PacketsUnderWay acknowledgements;
+    PacketsInFlight packets;
+    PacketsInFlight acknowledgements;
   };
 
   PacketStack(const Topology& topology, const StackSettings& settings, const Segmentation& segmentation,
@@ -127,7 +127,7 @@ class PacketStack : public Stack {
   void end_packet(std::uint32_t place, bool is_acknowledgement, std::uint64_t number, std::uint64_t value);
   void receive(std::uint32_t place, bool is_acknowledgement, std::uint64_t value);
   std::uint32_t flow_between(int from, int to);
-  [[nodiscard]] Time time_of_way(int from, int to, std::uint64_t payload) const;
+  [[nodiscard]] Time time_of_path(int from, int to, std::uint64_t payload) const;
   [[nodiscard]] std::uint64_t packets_of(std::uint64_t bytes) const;
   [[nodiscard]] std::uint64_t segments_of(std::uint64_t bytes) const;
   void check_not_passed(Time at, Time start, const char* what, int device) const;

@@ -27,7 +27,7 @@ struct StackSettings {
   /// Of a cable and its nodes. `mtu_bytes` is the most payload of a packet (the MTU less the protocol's
   /// headers), `header_bytes` all that the wire carries beside it.
   PacketCosts costs{};
-  std::uint64_t window_bytes = 65535;  ///< kTcp: most that is under way and not acknowledged, of each session
+  std::uint64_t window_bytes = 65535;  ///< kTcp: most that is in flight and not acknowledged, of each session
   /// kTcp: what has come lies in the receive buffer so long before its window opens again.
   Time receive_latency = 0;
   PacketFaults faults{};

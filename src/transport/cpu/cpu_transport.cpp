@@ -56,14 +56,14 @@ device::Event CpuTransport::start(std::span<const Message> sends, std::span<cons
   return device::Event(std::move(transfer));
 }
 
-std::vector<std::string> CpuTransport::ways(std::size_t /*bytes*/) const {
+std::vector<std::string> CpuTransport::protocols(std::size_t /*bytes*/) const {
   if (!is_open_) return {};
   return {kSideBySide, kOneAfterTheOther};
 }
 
-void CpuTransport::take(std::size_t size_class, const std::string& way) {
+void CpuTransport::take(std::size_t size_class, const std::string& protocol) {
   is_serial_.resize(size_class + 1);
-  is_serial_[size_class] = way == kOneAfterTheOther;
+  is_serial_[size_class] = protocol == kOneAfterTheOther;
 }
 
 std::size_t CpuTransport::long_bytes(std::span<const Message> sends) const {

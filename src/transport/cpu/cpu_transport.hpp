@@ -38,8 +38,8 @@ class CpuTransport : public Transport {
   }
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
-  [[nodiscard]] std::vector<std::string> ways(std::size_t bytes) const override;
-  void take(std::size_t size_class, const std::string& way) override;
+  [[nodiscard]] std::vector<std::string> protocols(std::size_t bytes) const override;
+  void take(std::size_t size_class, const std::string& protocol) override;
 
  private:
   [[nodiscard]] std::size_t long_bytes(std::span<const Message> sends) const;

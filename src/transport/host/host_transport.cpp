@@ -47,9 +47,9 @@ HostTransport::HostTransport(runtime::Communicator& all, const device::Device& d
       staging_(use.staging),
       slots_(use.slots),
       shares_memory_(device_.info().is_in_host_memory()),
-      pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy_ ? 0 : way(kEndless).piece_bytes)),
-      reads_(device_.uncharged_queue()),
-      writes_(device_.uncharged_queue()) {
+      pieces_(agreed_pieces(ranks(), shares_memory_ && zero_copy_ ? 0 : protocol(kEndless).piece_bytes)),
+      reads_(device_.untimed_queue()),
+      writes_(device_.untimed_queue()) {
   choice_ = {.may_map = ranks().all_reduce_max(shares_memory_ && zero_copy_ ? 1 : 0) != 0,
              .staging = staging_};
   if (staging_ == StagingUse::kPrivate || (staging_ == StagingUse::kMeasured && !is_measured())) return;
@@ -66,7 +66,7 @@ std::unique_ptr<Memory> HostTransport::allocate(std::size_t bytes) {
   return std::make_unique<Memory>(device_, bytes, memory_);
 }
 
-HostWay HostTransport::way(std::size_t bytes) const {
+HostProtocol HostTransport::protocol(std::size_t bytes) const {
   if (!measured_.empty()) return measured_[std::min(size_class(bytes), measured_.size() - 1)];
   const std::size_t chunk = is_measured() ? kUsualChunk : static_cast<std::size_t>(chunk_bytes_);
   const std::size_t piece = bytes <= chunk ? 0 : chunk;
@@ -79,12 +79,12 @@ HostWay HostTransport::way(std::size_t bytes) const {
 }
 
 bool HostTransport::is_shared(const Message& message) const {
-  return !near_.empty() && near_[static_cast<std::size_t>(message.peer)] && way(message.bytes).is_shared;
+  return !near_.empty() && near_[static_cast<std::size_t>(message.peer)] && protocol(message.bytes).is_shared;
 }
 
 std::size_t HostTransport::piece_bytes(const Message& message) const {
-  const std::size_t agreed =
-      measured_.empty() ? pieces_[static_cast<std::size_t>(message.peer)] : way(message.bytes).piece_bytes;
+  const std::size_t agreed = measured_.empty() ? pieces_[static_cast<std::size_t>(message.peer)]
+                                               : protocol(message.bytes).piece_bytes;
   return agreed == 0 ? message.bytes : std::min(agreed, message.bytes);
 }
 
@@ -120,7 +120,7 @@ std::shared_ptr<Transfer> HostTransport::transfer_for(std::span<const Message> s
   std::size_t longest = 0;
   for (const Message& message : sends) longest = std::max(longest, message.bytes);
   for (const Message& message : receives) longest = std::max(longest, message.bytes);
-  const HostWay fastest = way(longest);
+  const HostProtocol fastest = protocol(longest);
   if (shares_memory_ && fastest.is_mapped) {
     return transfers_.free<MappedTransfer>([&] { return std::make_shared<MappedTransfer>(*this); });
   }
@@ -153,7 +153,7 @@ std::shared_ptr<Transfer> HostTransport::transfer_of(std::span<const Message> se
 
 device::Event HostTransport::start(std::span<const Message> sends, std::span<const Message> receives,
                                    const device::Events& after) {
-  // A single rank has only itself to show the way over the host.
+  // A single rank has only itself to show the path over the host.
   OwnMessages::Split split = ranks().size() > 1 ? own_messages_.split(sends, receives) : OwnMessages::Split{};
   const bool has_others = !split.other_sends.empty() || !split.other_receives.empty();
   std::shared_ptr<Transfer> transfer;
@@ -173,25 +173,26 @@ device::Event HostTransport::start(std::span<const Message> sends, std::span<con
   return device::Event(std::move(transfer));
 }
 
-std::vector<HostWay> HostTransport::open_ways(std::size_t bytes) const {
-  std::vector<HostWay> ways = ways_to_try(bytes, choice_);
-  for (HostWay& way : ways) {
-    if (way.slots > 0 && slots_ >= 0) way.slots = static_cast<std::size_t>(slots_);
+std::vector<HostProtocol> HostTransport::open_protocols(std::size_t bytes) const {
+  std::vector<HostProtocol> protocols = protocols_to_try(bytes, choice_);
+  for (HostProtocol& protocol : protocols) {
+    if (protocol.slots > 0 && slots_ >= 0) protocol.slots = static_cast<std::size_t>(slots_);
   }
-  return ways;
+  return protocols;
 }
 
-std::vector<std::string> HostTransport::ways(std::size_t bytes) const {
+std::vector<std::string> HostTransport::protocols(std::size_t bytes) const {
   std::vector<std::string> names;
   if (!is_measured()) return names;
-  for (const HostWay& way : open_ways(bytes)) names.push_back(in_words(way));
+  for (const HostProtocol& protocol : open_protocols(bytes)) names.push_back(in_words(protocol));
   return names;
 }
 
-void HostTransport::take(std::size_t size_class, const std::string& way) {
-  const std::vector<HostWay> known = open_ways(tuned_sizes(kEndless).at(size_class));
-  const auto found = std::ranges::find_if(known, [&](const HostWay& one) { return in_words(one) == way; });
-  if (found == known.end()) throw std::logic_error("the host has no way '" + way + "'");
+void HostTransport::take(std::size_t size_class, const std::string& protocol) {
+  const std::vector<HostProtocol> known = open_protocols(tuned_sizes(kEndless).at(size_class));
+  const auto found =
+      std::ranges::find_if(known, [&](const HostProtocol& one) { return in_words(one) == protocol; });
+  if (found == known.end()) throw std::logic_error("the host has no protocol '" + protocol + "'");
   measured_.resize(size_class + 1);
   measured_[size_class] = *found;
 }
@@ -212,8 +213,8 @@ std::unique_ptr<Transport> make(const runtime::Context& context, const Transport
                   "give a larger --chunk-bytes, or 0 for whole messages");
   }
   StagingUse staging = staging_use(context.parameters().text("staging"));
-  // Where nobody measures the ways, there is no need to find out which ranks share memory.
-  const bool is_measured = use.largest_bytes > 0 || use.leaves_ways_open;
+  // Where nobody measures the protocols, there is no need to find out which ranks share memory.
+  const bool is_measured = use.largest_bytes > 0 || use.leaves_protocols_open;
   if (staging == StagingUse::kMeasured && !is_measured) staging = StagingUse::kPrivate;
   return std::make_unique<HostTransport>(
       context.ranks(), context.device(),

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "runtime/context.hpp"
-#include "transport/host/host_way.hpp"
+#include "transport/host/host_protocol.hpp"
 #include "transport/host/own_messages.hpp"
 #include "transport/host/staging.hpp"
 #include "transport/messages.hpp"
@@ -54,8 +54,8 @@ class HostTransport : public Transport {
   [[nodiscard]] std::unique_ptr<Memory> allocate(std::size_t bytes) override;
   device::Event start(std::span<const Message> sends, std::span<const Message> receives,
                       const device::Events& after = {}) override;
-  [[nodiscard]] std::vector<std::string> ways(std::size_t bytes) const override;
-  void take(std::size_t size_class, const std::string& way) override;
+  [[nodiscard]] std::vector<std::string> protocols(std::size_t bytes) const override;
+  void take(std::size_t size_class, const std::string& protocol) override;
   [[nodiscard]] std::unique_ptr<Steps> steps() override;
 
   /// Bytes of the pieces that a message travels in: all of it, where it is not cut.
@@ -88,8 +88,8 @@ class HostTransport : public Transport {
       }
     }
   }
-  [[nodiscard]] HostWay way(std::size_t bytes) const;
-  [[nodiscard]] std::vector<HostWay> open_ways(std::size_t bytes) const;
+  [[nodiscard]] HostProtocol protocol(std::size_t bytes) const;
+  [[nodiscard]] std::vector<HostProtocol> open_protocols(std::size_t bytes) const;
   [[nodiscard]] bool is_measured() const { return chunk_bytes_ < 0; }
   /// Whether a message goes through shared memory; its sender and its receiver find the same.
   [[nodiscard]] bool is_shared(const Message& message) const;
@@ -114,10 +114,10 @@ class HostTransport : public Transport {
   std::int64_t slots_;
   bool shares_memory_;   ///< the device's memory is the host's, and its copies run on the host's cores
   HostChoice choice_{};  ///< the same on all ranks
-  std::vector<HostWay>
-      measured_;  ///< [size class]; empty before it was measured; `way`, which the next needs, looks at it
-  std::vector<std::size_t> pieces_;  ///< bytes, agreed with each rank; 0: messages travel whole
-  std::vector<bool> near_;           ///< [rank]; empty where no memory is to be shared
+  std::vector<HostProtocol> measured_;  ///< [size class]; empty before it was measured; `protocol`, which the
+                                        ///< next needs, looks at it
+  std::vector<std::size_t> pieces_;     ///< bytes, agreed with each rank; 0: messages travel whole
+  std::vector<bool> near_;              ///< [rank]; empty where no memory is to be shared
   device::Queue reads_;
   device::Queue writes_;
   std::map<std::pair<int, std::uint64_t>, std::shared_ptr<SharedStaging>>

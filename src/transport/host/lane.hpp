@@ -52,7 +52,7 @@ class Lane {
   [[nodiscard]] bool has_ended() const;
   /// Bytes that this side has handed over.
   [[nodiscard]] std::size_t bytes_done() const;
-  /// Waits for its oldest copy under way; false where there is none.
+  /// Waits for its oldest copy in flight; false where there is none.
   bool wait_for_copy();
   [[nodiscard]] const LanePlan& plan() const { return plan_; }
 
@@ -63,7 +63,7 @@ class Lane {
   std::byte* slots_;
   LaneState* state_;
   const device::Queue* queue_;
-  device::Events copies_;    // [slot]; of what is under way: neither side is ahead of the other by more
+  device::Events copies_;    // [slot]; of what is in flight: neither side is ahead of the other by more
   std::size_t started_ = 0;  // chunks
   std::size_t done_ = 0;     // chunks
 };

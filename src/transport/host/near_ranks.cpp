@@ -20,7 +20,7 @@ struct Offer {
 };
 
 std::shared_ptr<SharedPages> probe_page(const device::Device& device) {
-  if (device.info().is_phantom) return nullptr;
+  if (device.info().is_dry_run) return nullptr;
   try {
     std::shared_ptr<SharedPages> page = SharedPages::make(device::kPageBytes);
     const device::PinnedPages pinned(device, page->span());

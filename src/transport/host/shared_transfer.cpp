@@ -31,8 +31,8 @@ void SharedTransfer::begin() {
 void SharedTransfer::announce() {
   for (const Message& message : sends()) {
     if (message.bytes == 0) continue;
-    const HostWay way = transport_.way(message.bytes);
-    const LanePlan plan = LanePlan::of(message.bytes, way.piece_bytes, way.slots);
+    const HostProtocol protocol = transport_.protocol(message.bytes);
+    const LanePlan plan = LanePlan::of(message.bytes, protocol.piece_bytes, protocol.slots);
     Out& out = out_.emplace_back();
     out.message = &message;
     out.said = {

@@ -8,7 +8,7 @@
 
 namespace fabricmark::transport {
 
-/// What MPI has of the devices' memory while messages of one direction are under way. Shared virtual memory
+/// What MPI has of the devices' memory while messages of one direction are in flight. Shared virtual memory
 /// is mapped for the host, run by run: messages that lie one behind the other at once. A memory object goes
 /// as its handle; a handle has no offset, so that a message further behind goes as the handle of a view,
 /// which begins at a multiple of the device's alignment. Messages at other places go over memory of their

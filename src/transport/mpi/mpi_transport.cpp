@@ -101,7 +101,7 @@ namespace mpi {
 
 std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
   const device::DeviceInfo& info = context.device().info();
-  if (context.costs() != nullptr || info.is_phantom) throw no_costs_over(kMpiTransport);
+  if (context.costs() != nullptr || info.is_dry_run) throw no_costs_over(kMpiTransport);
   const Passing how =
       passing(info, context.memory_kind(), context.parameters().text("svm_pointers"), context.ranks());
   auto transport = std::make_unique<MpiTransport>(context, how, waiting(context, use));

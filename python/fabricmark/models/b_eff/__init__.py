@@ -1,6 +1,6 @@
 """b_eff: messages of 2^0 to 2^20 bytes to both neighbours in a ring, and the effective bandwidth.
 
-Equations 4.1 to 4.4 and 4.7 of Meyer 2024 (sections 4.1.1 and 4.2.2), the five steps of the way over
+Equations 4.1 to 4.4 and 4.7 of Meyer 2024 (sections 4.1.1 and 4.2.2), the five steps of the path over
 the host (section 5.1.2, Fig. 5.2), and a fit of latency and bandwidth to a measured curve. All take and
 return numbers or arrays of NumPy, in bytes and seconds.
 
@@ -32,9 +32,9 @@ from fabricmark.models._host_path import (
     calculated_steps,
     copy_seconds,
     fastest,
-    forced_ways,
+    forced_protocols,
     measured_steps,
-    ways,
+    protocols,
 )
 from fabricmark.models._kernel_time import total
 from fabricmark.models._missing import MissingValue
@@ -98,7 +98,7 @@ def over_host(
     where they leave that open whichever way is the fastest."""
     given = parameters.get("chunk_bytes", 0)  # of a forced way one for each size
     if np.ndim(given) == 0 and given == MEASURED:
-        forced = forced_ways(sizes, parameters, board)
+        forced = forced_protocols(sizes, parameters, board)
         return fastest([over_host(sizes, one, board, ranks, measurements) for one in forced])
 
     def steps(of_sizes):
@@ -230,7 +230,7 @@ def described(sizes, parameters: Mapping, board: Board, network: Network) -> tup
     words = [WORDS[STEPS[step]] for step in np.argmax(np.stack(steps), axis=0)]
     phases = [dict(zip(STEPS, map(float, parts), strict=True)) for parts in zip(*steps, strict=True)]
     chunk = parameters.get("chunk_bytes", 0)
-    for one in ways(sizes, parameters, False)[1:] if chunk == MEASURED else [chunk] if chunk else []:
+    for one in protocols(sizes, parameters, False)[1:] if chunk == MEASURED else [chunk] if chunk else []:
         pieces = _network.ring_seconds(np.minimum(sizes, one), board, network, transport)
         in_chunks = np.where(sizes > one, chunked_seconds(pieces, np.ceil(sizes / one)), total)
         total = np.minimum(total, in_chunks) if chunk == MEASURED else in_chunks
@@ -307,7 +307,7 @@ def predict(
     measured = curve(measurements, EXCHANGE)
     sizes = sorted(measured) or message_sizes(parameters)
     limits = limits_by_size(sizes, parameters, board, ranks)
-    forced = forced_ways(sizes, parameters, board)
+    forced = forced_protocols(sizes, parameters, board)
     known = fastest([short_run_lines.over_host(sizes, one, bitstream, board, ranks) for one in forced])
     if known is not None and transports.over_hosts(transport):
         modelled = known

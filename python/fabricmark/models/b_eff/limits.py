@@ -15,7 +15,7 @@ COPIES_OF_SHARED = 2  # where the receiver writes from what the sender has read
 def limit_bytes_per_second(transport: str, board: Board) -> float | None:
     """What the hosts' memories can carry, summed over all ranks and both directions; None where unknown.
 
-    Each byte is copied (read and written) once between host memories. On the way over the host of a GPU or
+    Each byte is copied (read and written) once between host memories. On the path over the host of a GPU or
     FPGA the link writes and reads it once more, and a CPU copies it three times.
     """
     copying = _transfers.copy_limit(board)
@@ -29,7 +29,7 @@ def limits_by_size(sizes, parameters: Mapping, board: Board, ranks: int) -> list
     """The most bytes a second of all ranks and both directions, for each size of a message.
 
     Where the limits were measured: one copy of all messages in the memory or cache that holds them; on the
-    way over the host of a CPU three, two where staging memory may be shared, unless the messages are mapped;
+    path over the host of a CPU three, two where staging memory may be shared, unless the messages are mapped;
     of a GPU no more than its link carries.
     """
     transport = parameters["transport"]

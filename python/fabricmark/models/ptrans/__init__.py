@@ -10,9 +10,9 @@ Meyer 2024, section 4.1.2: equations 4.5 and 4.6, and the peak over direct chann
 - Over direct channels: what the channels carry, i r 32 B 156.25 MHz (of narrower words less, as each takes a
   cycle), as long as the memory has three times their bandwidth (eq. 4.6) and the kernels their clock;
   "channel_efficiency" and "start_seconds" of a bitstream are fitted.
-- CPU and GPU: the calibrated memory, through which A, B and C go once, and the steps of the way over the host
-  for what a rank does not own itself; on a GPU both at the same time. Kernels and exchange reach the shares
-  of these that short runs of them reached.
+- CPU and GPU: the calibrated memory, through which A, B and C go once, and the steps of the path over the
+  host for what a rank does not own itself; on a GPU both at the same time. Kernels and exchange reach the
+  shares of these that short runs of them reached.
 """
 
 from collections.abc import Mapping, Sequence
@@ -213,7 +213,7 @@ def undescribed_times(
 def fit_parameters(runs: Sequence[Run]) -> dict[str, float]:
     """Parameters of a kernel's model on a CPU or GPU from short runs: efficiency, start, exchange.
 
-    exchange_efficiency, exchange_start_seconds: against the way over the host as it was calibrated.
+    exchange_efficiency, exchange_start_seconds: against the path over the host as it was calibrated.
     """
     kernels, exchanges = [], []
     for run in runs:

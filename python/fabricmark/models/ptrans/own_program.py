@@ -1,4 +1,4 @@
-"""What this project's own program takes over the host, on an FPGA of a described system (docs/charging.md).
+"""What this project's own program takes over the host, on a described FPGA (docs/simulated-time.md).
 
 It moves the blocks that belong to others, each as a message, in rounds of `round_blocks` to each rank, while
 the kernels add those that stay and those of the round before (src/benchmarks/ptrans/staged_execution.cpp).

@@ -110,8 +110,8 @@ def skeleton(parameters: Mapping, board: Board, bitstream: Bitstream | None = No
     """Elements a second in each stage of a step, and what a stage takes beside them [s]. The pipelines of
     dataflow kernels do all stages of an element at once."""
     if board.device_class == "fpga" and parameters.get("variant") == "dataflow":
-        way = device.way_of(board, bitstream, None)
-        return {"updates": way.hz, "stages": 1, "start": way.pipeline / way.hz}
+        path = device.path_of(board, bitstream, None)
+        return {"updates": path.hz, "stages": 1, "start": path.pipeline / path.hz}
     alone = predict(parameters, board, 1, bitstream=bitstream)[0].value
     times = stages(parameters["order"])
     return {} if alone is None else {"updates": alone * 1e6 * times, "stages": times}

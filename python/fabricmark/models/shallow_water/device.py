@@ -30,7 +30,7 @@ INPUTS = (
 
 
 @dataclass(frozen=True)
-class Way:
+class HaloPath:
     """What the kernels and an exchange of halos take, in cycles of the kernels' clock `hz`.
 
     `pipeline` L_pipe, `call` l_k of each send and receive, `copy` l_m of each message, `ping` L_pingping of
@@ -60,35 +60,35 @@ class Step:
         return max(self.phases, key=self.phases.__getitem__)
 
 
-def way_of(board: Board, bitstream: Bitstream | None, network: Network | None) -> Way:
-    """Raises MissingValue for a board without clock, a bitstream that says no depth of its pipeline, and a
-    network that says no latency of messages.
+def path_of(board: Board, bitstream: Bitstream | None, network: Network | None) -> HaloPath:
+    """Raises MissingValue for a board without clock, a bitstream without the depth of its pipeline, and a
+    network without a latency of messages.
     """
     hz = board["clock"]
     if bitstream is None:
         raise MissingValue("bitstream.pipeline_depth")
     depth = float(bitstream["pipeline_depth"])
     if network is None:
-        return Way(hz, depth, 0.0, 0.0, 0.0)
+        return HaloPath(hz, depth, 0.0, 0.0, 0.0)
     ping = network.get("ping_latency")
     ping = network["latency"] + network["switch_latency"] if ping is None else ping
     if not ping:
         raise MissingValue("network.ping_latency")
     calls = network.get("start_cycles")
     calls = network["start_latency"] * hz if calls is None else calls
-    return Way(hz, depth, calls, (network.get("copy_latency") or 0.0) * hz, ping * hz)
+    return HaloPath(hz, depth, calls, (network.get("copy_latency") or 0.0) * hz, ping * hz)
 
 
-def step(part: Part, way: Way) -> Step:
+def step(part: Part, path: HaloPath) -> Step:
     """Eq. 5.2 and 5.3 of one partition."""
     computing = part.core + part.outer
-    phases = {CORE: float(computing), BORDER: float(part.border), PIPELINES: way.pipeline}
+    phases = {CORE: float(computing), BORDER: float(part.border), PIPELINES: path.pipeline}
     if part.neighbours == 0:
         return Step(phases, 0.0)
     waits = {
-        PING: way.ping,
-        CALLS: 2 * part.neighbours * way.call,
-        COPIES: part.neighbours * way.copy,
+        PING: path.ping,
+        CALLS: 2 * part.neighbours * path.call,
+        COPIES: part.neighbours * path.copy,
     }
     exchange = part.border + sum(waits.values())
     if exchange <= computing:
@@ -98,8 +98,8 @@ def step(part: Part, way: Way) -> Step:
     return Step({**phases, **waits}, exchange - computing)
 
 
-def slowest(parts: Sequence[Part], way: Way) -> Step:
-    return max((step(part, way) for part in parts), key=lambda one: one.cycles)
+def slowest(parts: Sequence[Part], path: HaloPath) -> Step:
+    return max((step(part, path) for part in parts), key=lambda one: one.cycles)
 
 
 def predict(
@@ -110,7 +110,7 @@ def predict(
 
     `flops`: of an element's step, as counted of the project's own kernels; where the bitstream says what its
     authors counted, the performance by that count, too. Raises MissingValue without a mesh and as
-    `way_of`, FabricmarkError (2) for a partition larger than the local memory (section 5.2.3), and as
+    `path_of`, FabricmarkError (2) for a partition larger than the local memory (section 5.2.3), and as
     `parts_of`.
     """
     parts = parts_of(parameters["mesh"], ranks, parameters.get("projection", "auto"))
@@ -121,12 +121,12 @@ def predict(
         cells = sum(part.elements for part in parts)
         cause = f"a partition of {largest} elements does not fit into a device's local memory of {most}"
         raise FabricmarkError(cause, f"predict {ceil(cells / most)} devices or more, or a smaller mesh")
-    way = way_of(board, bitstream, network if ranks > 1 else None)
-    one = slowest(parts, way)
-    seconds = one.cycles / way.hz
+    path = path_of(board, bitstream, network if ranks > 1 else None)
+    one = slowest(parts, path)
+    seconds = one.cycles / path.hz
     cells = sum(part.elements for part in parts)
-    spent = {name: cycles / way.hz for name, cycles in one.phases.items()}
-    limit = cells / (max(part.elements for part in parts) / way.hz)
+    spent = {name: cycles / path.hz for name, cycles in one.phases.items()}
+    limit = cells / (max(part.elements for part in parts) / path.hz)
     about = f"eq. 5.2 with {max(part.neighbours for part in parts)} neighbours at most"
 
     def rate(name, axes, unit, scale):

@@ -23,8 +23,8 @@ def figure(one, known) -> float | None:
     if one.metric == NEIGHBOURS or one.metric in COUNTS:
         return _count(one)
     if one.metric == "elements_in_latency":
-        way = _way(one, known)
-        return way.ping  # an element a cycle
+        path = _path(one, known)
+        return path.ping  # an element a cycle
     if one.metric == "stall_ratio":
         found = [100 * step.stall / step.cycles for step in _steps(one, known)]
         return min(found) if one.relation.startswith(">") else max(found)
@@ -37,9 +37,9 @@ def _performance(one, known) -> float:
     """[TFLOP/s] of a bay of as many elements, by the operations that this project's kernels do: the count
     that explains the printed figure is fitted to it."""
     cells = int(one.conditions["e_total"])
-    way = _way(one, known)
-    slowest = device.slowest(parts_of(f"bay:{cells}", int(one.devices)), way)
-    return FLOPS * cells * way.hz / slowest.cycles / 1e12
+    path = _path(one, known)
+    slowest = device.slowest(parts_of(f"bay:{cells}", int(one.devices)), path)
+    return FLOPS * cells * path.hz / slowest.cycles / 1e12
 
 
 def _count(one) -> float:
@@ -50,17 +50,17 @@ def _count(one) -> float:
     return float(COUNTS[one.metric](max(parts, key=lambda part: (part.border, part.elements))))
 
 
-def _way(one, known) -> device.Way:
+def _path(one, known) -> device.HaloPath:
     system = known.system(one)
     bitstream = system.bitstream(one.program, one.transport)
-    return device.way_of(system.board_with(bitstream, 2), bitstream, system.networks[one.transport])
+    return device.path_of(system.board_with(bitstream, 2), bitstream, system.networks[one.transport])
 
 
 def _steps(one, known) -> list[device.Step]:
     """Of the printed partitions of two or more devices in weak scaling."""
-    way = _way(one, known)
+    path = _path(one, known)
     return [
-        device.step(row.part, way)
+        device.step(row.part, path)
         for row in known.partitions()
         if row.table == "A1" and row.devices > 1 and row.part.elements >= MANY and row.fits(one.transport)
     ]

@@ -57,7 +57,7 @@ struct Region {
   std::size_t bytes = 0;
 };
 
-/// A message or a collective operation under way. Its regions stay as they are, and are kept alive, until it
+/// A message or a collective operation in flight. Its regions stay as they are, and are kept alive, until it
 /// has ended; commands of the user's own queues that need them have to have ended before, or be named as
 /// `after`. One that is destroyed before is withdrawn.
 class FABRICMARK_API Request {
@@ -84,7 +84,7 @@ enum class Reduction { kSum, kMin, kMax };
 
 struct Options {
   double timeout_seconds = 60;  ///< of a wait for another rank
-  /// The ways that `fabricmark tune` has kept for this machine are taken. Where there are none they are
+  /// The protocols that `fabricmark tune` has kept for this machine are taken. Where there are none they are
   /// measured when the endpoint is made, for messages of up to so many bytes (about a second); with 0 they
   /// are not, and messages go as on most machines.
   std::size_t measured_bytes = std::size_t{16} << 20U;
@@ -103,7 +103,7 @@ class FABRICMARK_API Endpoint {
   [[nodiscard]] int rank() const;
   [[nodiscard]] int size() const;
   /// How messages of each size go, in words.
-  [[nodiscard]] const std::string& ways() const;
+  [[nodiscard]] const std::string& protocols() const;
 
   // Messages; tags from 0 to 16383. Messages of the same two ranks and tag arrive in order, and both sides
   // say the same number of bytes. They return at once; what is sent has to stay until its end. Both begin

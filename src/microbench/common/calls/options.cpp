@@ -16,6 +16,7 @@
 #include "microbench/common/calls/options_check.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/kernel_spec.hpp"
+#include "runtime/option_help.hpp"
 
 namespace fabricmark::microbench {
 
@@ -48,6 +49,7 @@ std::vector<std::string> operations() {
 }
 
 void add_calling(CLI::App& app, Options& options, Texts& texts) {
+  app.option_defaults()->group("Calls");
   app.add_option("--issuer", texts.issuer, "who calls: host, or logic (a kernel calls its engine) [host]");
   app.add_option("--mode", texts.mode,
                  "operands: buffered (in memory), or streaming (streams of kernels) [buffered]");
@@ -75,12 +77,13 @@ void add_calls(CLI::App& app, Options& options, Texts& texts) {
 }
 
 void add_network(CLI::App& app, Options& options, Texts& texts) {
+  app.option_defaults()->group("Transport and network");
   app.add_option("--system", texts.system, "a system of `fabricmark systems export`");
   app.add_option("--topology", options.topology, "pair, ring, torus:2x4, ... (default: the system's)");
   app.add_option("--mtu", options.choices.mtu_bytes,
                  "bytes of an IP packet: 1500, or 9000 for jumbo frames (default: the system's)");
   app.add_option("--window", options.choices.window_bytes,
-                 "TCP: most bytes under way; 65535 is what it has without scaling (default: no limit)");
+                 "TCP: most bytes in flight; 65535 is what it has without scaling (default: no limit)");
   app.add_option("--rx-buffers", options.rx_buffers, "receive buffers of a device [16, or one for each rank]")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20U));
   app.add_option("--rx-bytes", options.rx_bytes, "bytes of each [1048576]")
@@ -97,6 +100,7 @@ void add_network(CLI::App& app, Options& options, Texts& texts) {
 }
 
 void add_run(CLI::App& app, Options& options, Texts& texts) {
+  app.option_defaults()->group("Measurement, device and output");
   app.add_option("--repetitions", texts.repetitions, "calls by the wall clock that count, after one [10]")
       ->check(CLI::Range(1, 1000000));
   add_selection(app, options.selection);
@@ -105,9 +109,11 @@ void add_run(CLI::App& app, Options& options, Texts& texts) {
 }
 
 void add_all(CLI::App& app, Options& options, Texts& texts) {
+  app.option_defaults()->group("Calls");
   add_calls(app, options, texts);
   add_network(app, options, texts);
   add_run(app, options, texts);
+  runtime::simplify_values(app);
 }
 
 /// Whether a word is the second of two that an option knows.
@@ -145,7 +151,7 @@ void read_texts(const Texts& texts, Options& options) {
   options.type = collectives::type_named(texts.type);
   options.reduction = collectives::reduction_named(texts.reduction);
   std::tie(options.smallest, options.largest) = sizes_of(texts.sizes);
-  const bool is_by_wall_clock = options.way == Way::kTransport;
+  const bool is_by_wall_clock = options.medium == Medium::kTransport;
   options.timeout_seconds = texts.timeout.value_or(is_by_wall_clock ? 60 : 1);
   options.repetitions = texts.repetitions.value_or(is_by_wall_clock ? 10 : 1);
   options.selection.mapping = device::mapping_of_environment();
@@ -185,7 +191,7 @@ std::variant<Options, std::string> parse_options(const std::vector<std::string>&
   app.set_version_flag("--version", std::string(kProgram) + " " + version());
   add_all(app, options, texts);
   if (std::string text = text_or_parsed(app, arguments); !text.empty()) return text;
-  options.way = way_of(options.transport);
+  options.medium = medium_of(options.transport);
   options.has_ranks = app.count("--ranks") > 0;
   read_texts(texts, options);
   check(options, given_options(app));

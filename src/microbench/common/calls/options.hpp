@@ -28,7 +28,7 @@ enum class Act : std::uint8_t {
 };
 
 /// Who carries messages, and in which time.
-enum class Way : std::uint8_t {
+enum class Medium : std::uint8_t {
   kEngine,     ///< an engine at each device's port: modelled
   kLinks,      ///< kernels over direct links between devices: modelled
   kTransport,  ///< a folder of src/transport: by the wall clock
@@ -40,7 +40,7 @@ struct Options {
   Act act = Act::kCollective;
   collectives::Operation operation = collectives::Operation::kBarrier;  ///< kCollective
   std::string transport;
-  Way way = Way::kEngine;
+  Medium medium = Medium::kEngine;
   bool is_from_logic = false;  ///< who calls: a kernel, or the host
   bool uses_streams = false;   ///< where operands are: in streams of kernels, or in memory
   int ranks = 2;

@@ -22,9 +22,9 @@ struct Taken {
   bool by_links = false;
   bool by_transports = false;
 
-  [[nodiscard]] bool is_by(Way way) const {
-    if (way == Way::kEngine) return by_engine;
-    return way == Way::kLinks ? by_links : by_transports;
+  [[nodiscard]] bool is_by(Medium medium) const {
+    if (medium == Medium::kEngine) return by_engine;
+    return medium == Medium::kLinks ? by_links : by_transports;
   }
 };
 constexpr std::array kTaken{Taken{"--system", true, true},
@@ -68,8 +68,8 @@ void check_messages(const Options& options) {
 }
 
 void check_system(const Options& options) {
-  if (options.way == Way::kTransport || !options.system.empty()) return;
-  const char* const file = options.way == Way::kLinks ? "noctua1" : "noctua2";
+  if (options.medium == Medium::kTransport || !options.system.empty()) return;
+  const char* const file = options.medium == Medium::kLinks ? "noctua1" : "noctua2";
   throw bad_use("no --system, which says what calls, copies and packets take",
                 fmt::format("write one with `fabricmark systems export {0} --output {0}.json`, and give "
                             "--system {0}.json",
@@ -88,26 +88,26 @@ void check_ranks(const Options& options) {
 
 }  // namespace
 
-Way way_of(const std::string& transport) {
+Medium medium_of(const std::string& transport) {
   switch (runtime::transport_spec(transport).between) {
     case runtime::Between::kEngines:
-      return Way::kEngine;
+      return Medium::kEngine;
     case runtime::Between::kStreams:
-      return Way::kLinks;
+      return Medium::kLinks;
     case runtime::Between::kDevices:
     case runtime::Between::kHosts:
       break;
   }
-  return Way::kTransport;
+  return Medium::kTransport;
 }
 
 void check(const Options& options, const std::vector<std::string>& given) {
   for (const Taken& taken : kTaken) {
-    if (taken.is_by(options.way) || std::ranges::find(given, taken.option) == given.end()) continue;
+    if (taken.is_by(options.medium) || std::ranges::find(given, taken.option) == given.end()) continue;
     throw bad_use(fmt::format("--transport {} takes no {}", options.transport, taken.option),
                   "leave it out, or choose another --transport");
   }
-  if (options.way != Way::kEngine) check_without_engine(options);
+  if (options.medium != Medium::kEngine) check_without_engine(options);
   check_messages(options);
   check_system(options);
   check_ranks(options);

@@ -69,8 +69,8 @@ Row OverLinks::measure(std::size_t bytes) {
   }
   host.finish();
   told.wall_seconds = {std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count()};
-  const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
-  told.found.add(own.check(0, options_.has_fault && spoilt == ranks_.rank()));
+  const int corrupted = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
+  told.found.add(own.check(0, options_.has_fault && corrupted == ranks_.rank()));
   Row row = gathered(ranks_, told, /*is_modelled=*/true);
   row.bytes = bytes;
   row.algorithm = own.name();

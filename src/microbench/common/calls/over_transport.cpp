@@ -11,7 +11,7 @@
 #include "microbench/common/measured_transport.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/exchange.hpp"
-#include "runtime/laps.hpp"
+#include "runtime/timed_regions.hpp"
 #include "transport/transport_caller.hpp"
 
 namespace fabricmark::microbench {
@@ -52,26 +52,26 @@ Row OverTransport::measure(std::size_t bytes) {
   own.allocate([&](std::size_t count, collectives::Type type) {
     return allocated.emplace_back(caller_.allocate(count, type));
   });
-  const int spoilt = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
+  const int corrupted = static_cast<int>(ranks_.all_reduce_max(own.has_result() ? ranks_.rank() : -1));
   Told told;
-  runtime::Laps laps(ranks_, std::nullopt);
+  runtime::TimedRegions regions(ranks_, std::nullopt);
   clock_.compare();
   for (int repetition = -1; repetition < options_.repetitions; ++repetition) {  // the first warms up
-    if (repetition == 0) laps.start_counting();
+    if (repetition == 0) regions.start_counting();
     own.prepare(repetition);
     for (const View& view : allocated) caller_.write(view);
-    laps.time("call", [&] { caller_.run(own.algorithm(), own.call()); });
+    regions.time("call", [&] { caller_.run(own.algorithm(), own.call()); });
     caller_.read(own.call().result);
     if (repetition < 0) continue;
-    const bool is_spoilt =
-        options_.has_fault && spoilt == ranks_.rank() && repetition + 1 == options_.repetitions;
-    told.found.add(own.check(repetition, is_spoilt));
+    const bool is_corrupted =
+        options_.has_fault && corrupted == ranks_.rank() && repetition + 1 == options_.repetitions;
+    told.found.add(own.check(repetition, is_corrupted));
   }
   for (const View& view : allocated) caller_.release(view);
   clock_.compare();
   Row row = gathered(ranks_, told, /*is_modelled=*/false);
   runtime::Result times;
-  gather_samples(ranks_, laps.samples(), clock_, times);
+  gather_samples(ranks_, regions.samples(), clock_, times);
   row.wall_seconds = times.seconds.front();
   row.starts = times.starts.front();
   row.bytes = bytes;

@@ -1,0 +1,120 @@
+#include "runtime/option_help.hpp"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <array>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace fabricmark::runtime {
+
+namespace {
+
+constexpr const char* kKernel = "Kernel and bitstream";
+constexpr const char* kDevice = "Device";
+constexpr const char* kSystem = "Simulated time";
+constexpr const char* kMeasurement = "Measurement";
+constexpr const char* kChecks = "Checks and faults";
+constexpr const char* kOutput = "Output";
+
+struct Shown {
+  const char* option;
+  const char* group;
+  const char* value;  ///< empty for a flag
+};
+
+constexpr std::array kShown{Shown{"--variant", kKernel, "NAME"},
+                            Shown{"--kernel-file", kKernel, "FILE"},
+                            Shown{"--bitstream", kKernel, "FILE"},
+                            Shown{"--save-bitstream", kKernel, "FILE"},
+                            Shown{"--bitstream-id", kKernel, "ID"},
+                            Shown{"--platform", kDevice, "INDEX|NAME"},
+                            Shown{"--device", kDevice, "INDEX|NAME"},
+                            Shown{"--list-devices", kDevice, ""},
+                            Shown{"--memory", kDevice, "KIND"},
+                            Shown{"--ranks", kTransportGroup, "N"},
+                            Shown{"--timeout", kTransportGroup, "SECONDS"},
+                            Shown{"--kernel-timeout", kTransportGroup, "SECONDS"},
+                            Shown{"--system", kSystem, "FILE"},
+                            Shown{"--simulate", kSystem, ""},
+                            Shown{"--timing-only", kSystem, ""},
+                            Shown{"--repetitions", kMeasurement, "N"},
+                            Shown{"--warmup", kMeasurement, "N"},
+                            Shown{"--min-time", kMeasurement, "SECONDS"},
+                            Shown{"--max-time", kMeasurement, "SECONDS"},
+                            Shown{"--power", kMeasurement, "SOURCE"},
+                            Shown{"--power-interval", kMeasurement, "MS"},
+                            Shown{"--power-command", kMeasurement, "COMMAND"},
+                            Shown{"--skip-validation", kChecks, ""},
+                            Shown{"--inject-fault", kChecks, "FAULT"},
+                            Shown{"--inject-delay", kChecks, "SECONDS|SHARE"},
+                            Shown{"--json", kOutput, "FILE"},
+                            Shown{"--timeline", kOutput, ""},
+                            Shown{"--inner-samples", kOutput, ""}};
+
+std::string value_of(const ParameterSpec& parameter) {
+  if (!parameter.values.empty()) {
+    std::vector<std::string> names;
+    for (const Value& value : parameter.values) names.push_back(to_text(value));
+    return fmt::format("{}", fmt::join(names, "|"));
+  }
+  switch (parameter.type) {
+    case ParameterSpec::Type::kInteger:
+      return "N";
+    case ParameterSpec::Type::kNumber:
+      return "X";
+    case ParameterSpec::Type::kFlag:
+      return "true|false";
+    case ParameterSpec::Type::kText:
+      break;
+  }
+  return "TEXT";
+}
+
+}  // namespace
+
+bool is_common_option(const std::string& name) {
+  return name == "--help" || name == "--version" ||
+         std::ranges::find(kShown, name, &Shown::option) != kShown.end();
+}
+
+void simplify_values(CLI::App& app) {
+  constexpr std::array kPlain{std::pair{"INT", "N"}, std::pair{"UINT", "N"}, std::pair{"FLOAT", "X"}};
+  for (CLI::Option* const option : app.get_options()) {
+    for (int i = 0;; ++i) {
+      try {
+        option->get_validator(i)->description("");
+      } catch (const CLI::OptionNotFound&) {
+        break;  // there are no more
+      }
+    }
+    for (const auto& [name, plain] : kPlain) {
+      if (option->get_type_name() == name) option->type_name(plain);
+    }
+  }
+}
+
+void arrange_help(CLI::App& app, const KernelSpec& spec) {
+  simplify_values(app);
+  for (const Shown& one : kShown) {
+    CLI::Option* const option = app.get_option(one.option);
+    option->group(one.group);
+    if (*one.value != '\0') option->type_name(one.value);
+  }
+  for (const ParameterSpec& parameter : spec.parameters) {
+    const bool is_of_transport = parameter.is_of_transport || parameter.name == "transport";
+    app.get_option(option_name(parameter.name))
+        ->group(is_of_transport ? kTransportGroup : kProblemGroup)
+        ->type_name(value_of(parameter));
+  }
+  std::vector<std::string> variants;
+  for (const VariantSpec& variant : spec.variants) variants.push_back(variant.name);
+  app.get_option("--variant")
+      ->description(fmt::format("implementation of the kernel: {} [by device and transport]",
+                                fmt::join(variants, ", ")));
+}
+
+}  // namespace fabricmark::runtime
