@@ -1,13 +1,16 @@
 """`--help` of the command: headings, a word for every value, and no word of typer's or of nobody's."""
 
 import re
+import subprocess
 from collections import Counter
 
 import pytest
 import typer
+from conftest import REPOSITORY
 from fabricmark import cli
 from fabricmark.base import help
 
+PROGRAMS = REPOSITORY / "build" / "release" / "bin"
 COMMAND = typer.main.get_command(cli.app)
 OPTIONS = help.options_of(COMMAND)
 
@@ -99,3 +102,17 @@ def test_a_quiet_campaign_ends_with_two_lines(place):
     done = place.run("run", file, "-q")
     assert "2 valid" in done.stdout.splitlines()[0] and "2 points: 2 run" in done.stdout.splitlines()[1]
     assert len(done.stdout.splitlines()) == 2 and "[1/2]" not in done.stderr
+
+
+@pytest.mark.programs
+def test_programs_name_the_values_of_their_options():
+    """Numbers as N or X, texts by what they are; TEXT is left for transports of the user's own."""
+    files = sorted(file for file in PROGRAMS.glob("fm_*") if file.name != "fm_omb")
+    if not files:
+        pytest.skip("the programs are not built")
+    unnamed = []
+    for file in files:
+        shown = subprocess.run([file, "--help"], capture_output=True, text=True, check=True).stdout
+        found = re.findall(r"^  -\S+ (?:TEXT|INT|UINT|FLOAT)\b", shown, re.MULTILINE)
+        unnamed += [f"{file.name}: {line.strip()}" for line in found]
+    assert unnamed == []
