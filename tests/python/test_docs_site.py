@@ -147,10 +147,12 @@ def test_modules_are_in_the_reference_with_their_docstrings():
 
 def test_the_gallery_has_pictures_that_are_there():
     text = shown.gallery()
-    for picture, (page, _) in shown.DRAWN.items():
-        assert (REPOSITORY / "docs" / picture).is_file() and (REPOSITORY / "docs" / page).is_file()
+    for picture, one in shown.DRAWN.items():
+        assert (REPOSITORY / "docs" / picture).is_file() and (REPOSITORY / "docs" / one["page"]).is_file()
     made = shown.made()
-    for picture in re.findall(r"!\[[^]]*\]\((reports/[^)]+)\)", text):
+    pictures = re.findall(r"!\[[^]]*\]\((reports/[^)]+)\)", text)
+    assert len(pictures) >= 6
+    for picture in pictures:
         assert made[picture][:4] in (b"\x89PNG", b"<svg")
     page = made[shown.PAGE].decode()
     assert "<html" in page and str(REPOSITORY) not in page

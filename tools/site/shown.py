@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import io
 import tempfile
+import tomllib
 from collections.abc import Iterator, Sequence
 from functools import cache
 from pathlib import Path
@@ -21,21 +22,9 @@ from fabricmark.report import answer, examples, families, groups, outputs
 from fabricmark.report.groups import Group
 
 PAGE, ANSWER = "reports/examples.html", "reports/answer.svg"
-# Plots of the page that the gallery shows, by their file's name.
-PLOTS = {
-    "stream-efficiency.png": "What STREAM reached of the limit, operation by operation",
-    "gemm-efficiency.png": "The same of GEMM, with the design for FPGAs and the optimized kernel",
-    "b-eff-bandwidth-over-message-bytes.png": "b_eff over the emulated links of Noctua 1: a curve over sizes",
-}
-# Pictures in docs/, the page that each is of, and what it shows.
-DRAWN = {
-    "hpl_model.svg": ("hpl_model.md", "HPL predicted against published runs"),
-    "validation.svg": ("validation.md", "All published values against what the models predict"),
-    "shallow_water_tides.svg": ("shallow_water_verification.md", "Tides of a bay at stations"),
-    "bay_parts.png": ("mesh.md", "A mesh of triangles, cut into parts"),
-    "credit_link_timelines.svg": ("credit_link.md", "A link whose credits run out, cycle by cycle"),
-    "clock_sweep.svg": ("simulated-time.md", "Simulated time over the clock of the kernels"),
-}
+# Plots of the page that the gallery shows, by the end of their names.
+PLOTS = ("-efficiency.png", "-over-message-bytes.png")
+DRAWN = tomllib.loads(Path(__file__).with_name("gallery.toml").read_text(encoding="utf-8"))
 HEADINGS = (
     "kernel", "metric", "best", "median", "unit", "limit", "share of the limit", "error of the model",
     "verdict",
@@ -50,7 +39,8 @@ def made() -> dict[str, bytes]:
         with contextlib.redirect_stdout(io.StringIO()):
             outputs.main([folder], place / "page.html", place / "plots", place / "answer.svg")
         found = {PAGE: (place / "page.html").read_bytes(), ANSWER: (place / "answer.svg").read_bytes()}
-        return found | {f"reports/{name}": (place / "plots" / name).read_bytes() for name in PLOTS}
+        plots = sorted(file for file in (place / "plots").iterdir() if file.name.endswith(PLOTS))
+        return found | {f"reports/{file.name}": file.read_bytes() for file in plots}
 
 
 def gallery() -> str:
@@ -63,11 +53,11 @@ def gallery() -> str:
         "## As a page", "",
         f"[The whole page of this report]({PAGE}), one file that asks no server for anything. Its plots:", "",
     ]  # fmt: skip
-    for name, said in PLOTS.items():
-        lines += [f"### {said}", "", f"![{said}](reports/{name})", ""]
+    for name in (name for name in made() if name.endswith(PLOTS)):
+        lines += [f"![{Path(name).stem.replace('-', ' ')}]({name})", ""]
     lines += ["## Drawn for these pages", ""]
-    for name, (page, said) in DRAWN.items():
-        lines += [f"### {said}", "", f"[![{said}]({name})]({page})", ""]
+    for name, one in DRAWN.items():
+        lines += [f"### {one['shows']}", "", f"[![{one['shows']}]({name})]({one['page']})", ""]
     return "\n".join(lines)
 
 
@@ -103,11 +93,13 @@ def measured() -> str:
         by_name = grouped((group.benchmark, group) for group in found)
         sections = [line for name, several in by_name.items() for line in _section(name, several)]
     host = found[0].runs[0].document["environment"]["host"]
+    designs = {group.benchmark: group.runs[0].document["run"].get("design") for group in found}
+    on_boards = [f"{name} on emulated boards of {one['system']}" for name, one in designs.items() if one]
     lines = [
         "# Results that come with Fabricmark", "",
         f"Measured on a virtual machine with {host['logical_cores']} cores ({host['cpu']},"
-        f" {host['operating_system']}); b_eff on emulated boards of Noctua 1. They show what a report says"
-        " and are no reference for the hardware. This page is made from the files in `data/examples/results`"
+        f" {host['operating_system']}); {', '.join(on_boards)}. They show what a report says and are"
+        " no reference for the hardware. This page is made from the files in `data/examples/results`"
         " whenever the site is; [published values](data/published.md) and [what the models make of"
         " them](validation.md) have pages of their own.", "",
         f"{counts.verdict()}: {counts.closing()}.", "", *sections,

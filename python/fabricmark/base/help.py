@@ -92,21 +92,15 @@ PROGRAM_OPTIONS = "-- OPTIONS OF THE PROGRAM"
 class Command(TyperCommand):
     """A command whose options stand under headings, each with a word for its value."""
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        for one in self.params:
-            if one.metavar is None and isinstance(one, TyperArgument):
-                one.metavar = PROGRAM_OPTIONS if one.name == "extra" else one.name.upper()
-            elif one.metavar is None and isinstance(one, TyperOption) and not one.is_flag:
-                one.metavar = value(one)
-
     def collect_usage_pieces(self, ctx: Any) -> list[str]:
         """`[OPTIONS] NAME [-- OPTIONS OF THE PROGRAM]`"""
+        name_values(self)
         arguments = [one for one in self.get_params(ctx) if isinstance(one, TyperArgument)]
         return [self.options_metavar or "", *map(usage, arguments)]
 
     def format_options(self, ctx: Any, formatter: Any) -> None:
         """As typer does, but for the headings of many options."""
+        name_values(self)
         records = [(one, one.get_help_record(ctx)) for one in self.get_params(ctx)]
         told = [(one, (record[0], in_words(record[1]))) for one, record in records if record]
         named = [(usage(one), record[1]) for one, record in told if isinstance(one, TyperArgument)]
@@ -131,6 +125,15 @@ class Group(TyperGroup):
         for title, part in grouped((_door(name), name) for name in names).items():
             with formatter.section(title):
                 formatter.write_dl([(name, first_sentence(self.commands[name])) for name in part])
+
+
+def name_values(command: TyperCommand) -> None:
+    """Give each argument and option that has none a word for its value; only who asks for help needs it."""
+    for one in command.params:
+        if one.metavar is None and isinstance(one, TyperArgument):
+            one.metavar = PROGRAM_OPTIONS if one.name == "extra" else str(one.name).upper()
+        elif one.metavar is None and isinstance(one, TyperOption) and not one.is_flag:
+            one.metavar = value(one)
 
 
 def _door(command: str) -> str:
@@ -186,6 +189,7 @@ class App(typer.Typer):
 
 def options_of(command: Any, words: Sequence[str] = ()) -> list[tuple[Sequence[str], TyperOption]]:
     """Every option of a command and of the commands below it, with the words that lead there."""
+    name_values(command)
     own = [(words, one) for one in command.params if isinstance(one, TyperOption)]
     for name, below in getattr(command, "commands", {}).items():
         own += options_of(below, [*words, name])
