@@ -147,7 +147,6 @@ app = OneLineErrors(
     no_args_is_help=False,
     pretty_exceptions_enable=False,
     rich_markup_mode=None,
-    cls=help.Group,
 )
 
 

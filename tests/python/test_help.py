@@ -69,6 +69,9 @@ def test_commands_stand_under_the_doors_with_whole_sentences(place):
     shown = place.run("--help", COLUMNS="80").stdout
     assert re.findall(r"^(\w+):$", shown, re.MULTILINE) == ["Options", *help.DOORS]
     assert "..." not in shown.partition("Measure:")[2].replace("(GEBCO, ETOPO, ...)", "")
+    below = place.run("mesh", "--help", COLUMNS="80").stdout
+    assert re.findall(r"^(\w+):$", below, re.MULTILINE) == ["Options", "Commands"]
+    assert "..." not in below.partition("Commands:")[2]
 
 
 @pytest.mark.parametrize("words", [[], ["--full"]], ids=["one", "full"])

@@ -117,12 +117,13 @@ class Command(TyperCommand):
 
 
 class Group(TyperGroup):
-    """The whole command, whose commands stand under the doors of the front page."""
+    """A command with commands, each with the first sentence of its help, whole."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
-        """Each with the first sentence of its help, whole."""
-        names = in_doors(self.list_commands(ctx))
-        for title, part in grouped((_door(name), name) for name in names).items():
+        """Those of the whole command stand under the doors of the front page."""
+        names = self.list_commands(ctx)
+        parts = {COMMANDS: names} if ctx.parent else grouped((_door(name), name) for name in in_doors(names))
+        for title, part in parts.items():
             with formatter.section(title):
                 formatter.write_dl([(name, first_sentence(self.commands[name])) for name in part])
 
@@ -180,7 +181,10 @@ def value(option: TyperOption) -> str | None:
 
 
 class App(typer.Typer):
-    """A Typer application whose commands are `Command`s."""
+    """A Typer application whose commands are `Command`s, and which is a `Group` of them."""
+
+    def __init__(self, *args: Any, cls: type[TyperGroup] | None = None, **kwargs: Any) -> None:
+        super().__init__(*args, cls=cls or Group, **kwargs)
 
     def command(self, *args: Any, cls: type[TyperCommand] | None = None, **kwargs: Any) -> Callable:
         """As typer's."""
