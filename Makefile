@@ -49,7 +49,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench docs format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel container debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench docs format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -148,6 +148,12 @@ install: programs  ## programs, kernels, systems and the command, below PREFIX
 wheel: setup  ## all that predicts as a Python package with nothing to compile (build/wheel)
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fabricmark-describe
 	@.venv/bin/python packaging/wheel/fabricmark_wheel.py
+
+# podman and buildah work without root; docker takes the same words.
+CONTAINER_BUILDER ?= $(firstword $(shell command -v podman buildah docker 2>/dev/null))
+container:  ## an image of Debian 12 with programs, command and PoCL, by podman, buildah or docker
+	@if [ -z "$(CONTAINER_BUILDER)" ]; then echo "container: no podman, buildah or docker; install one" >&2; exit 3; fi; \
+	"$(CONTAINER_BUILDER)" build -t fabricmark -f packaging/container/Containerfile .
 
 bench: setup-also-bench build  ## this project's programs against plain references, interleaved (BENCH_OPTIONS=...)
 	@$(WITH_OPENCL); .venv/bin/python bench/run.py $(BENCH_OPTIONS)

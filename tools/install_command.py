@@ -12,6 +12,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+MAN_PAGES = Path(__file__).with_name("man_pages.py")
 REQUIREMENTS = Path(__file__).resolve().parents[1] / "requirements.txt"
 # For `pip install --editable` alone.
 BUILD_ONLY = {"setuptools", "wheel"}
@@ -61,27 +62,11 @@ def write_launcher(prefix: Path) -> Path:
     return command
 
 
-def summary(program: Path) -> str:
-    """The first sentence of a program's help."""
-    done = subprocess.run([program, "--help"], capture_output=True, text=True, check=False)
-    lines = [line.strip() for line in done.stdout.splitlines()]
-    return next((line for line in lines if line and not line.startswith("Usage")), program.name).rstrip(".")
-
-
 def write_man_pages(prefix: Path) -> None:
-    """Man pages of all programs from their --help, by help2man; without it there are none."""
-    tool = shutil.which("help2man")
-    if tool is None:
-        print("install: help2man is not there, so no man pages (Debian: apt-get install help2man)")
-        return
-    folder = prefix / "share" / "man" / "man1"
-    folder.mkdir(parents=True, exist_ok=True)
-    for program in sorted([*(prefix / "bin").glob("fm_*"), *(prefix / "bin").glob("fabricmark*")]):
-        page = folder / f"{program.name}.1"
-        words = [tool, "--no-info", f"--name={summary(program)}", f"--output={page}", str(program)]
-        done = subprocess.run(words, capture_output=True, text=True, check=False)
-        if done.returncode:
-            print(f"install: no man page of {program.name}: {done.stderr.strip()}")
+    """By a process of its own, which imports what was installed."""
+    done = subprocess.run([sys.executable, MAN_PAGES, prefix], check=False)
+    if done.returncode:
+        print("install: the man pages are not whole; the programs are", file=sys.stderr)
 
 
 def main() -> None:

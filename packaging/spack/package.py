@@ -1,5 +1,5 @@
 # Spack recipe. Copy this folder to <repository>/packages/fabricmark/ and let `git` name your clone.
-# Not tried yet: written after Spack's packaging guide.
+# Never run by Spack itself: a test compares its dependencies with those of set-up and runs it on a stand-in.
 from spack.package import *
 
 
@@ -11,24 +11,23 @@ class Fabricmark(CMakePackage):
     license("Apache-2.0")
 
     version("main", branch="main")
-    version("0.1.0", tag="v0.1.0")
 
     variant("mpi", default=True, description="Ranks that are MPI processes")
     variant("pocl", default=False, description="Bring PoCL, to run on a CPU")
 
+    # What `tools/packages.toml` names for Debian.
     depends_on("cxx", type="build")
     depends_on("cmake@3.25:", type="build")
     depends_on("ninja", type="build")
     depends_on("pkgconfig", type="build")
-    depends_on("help2man", type="build")
     depends_on("opencl-c-headers")
     depends_on("opencl-clhpp")
     depends_on("opencl-icd-loader")
-    depends_on("pocl", when="+pocl", type="run")
     depends_on("mpi", when="+mpi")
     depends_on("cli11")
     depends_on("nlohmann-json")
     depends_on("fmt")
+    depends_on("boost+context")
     depends_on("tomlplusplus")
     depends_on("muparser")
     depends_on("xxhash")
@@ -36,17 +35,27 @@ class Fabricmark(CMakePackage):
     depends_on("metis@5.1:")
     depends_on("fftw precision=float,double")
     depends_on("openblas")
-
-    # pip installs the packages of the command (requirements.txt) below the prefix, from the network: not all
-    # of them have a recipe.
     depends_on("python@3.11:", type=("build", "run"))
-    depends_on("py-pip", type="build")
+    # Only here.
+    depends_on("pocl", when="+pocl", type="run")
 
     generator("ninja")
+
+    @property
+    def packages(self):
+        """An environment with what the command imports (requirements.txt), which `install` copies below the
+        prefix: not all of it has a recipe. It comes from a package index."""
+        return join_path(self.stage.path, "packages")
+
+    @run_before("cmake")
+    def fetch_packages(self):
+        self.spec["python"].command("-m", "venv", self.packages)
+        python = Executable(join_path(self.packages, "bin", "python3"))
+        python("-m", "pip", "install", "-r", join_path(self.stage.source_path, "requirements.txt"))
 
     def cmake_args(self):
         return [
             self.define_from_variant("FABRICMARK_MPI", "mpi"),
             self.define("FABRICMARK_TESTS", False),
-            self.define("FABRICMARK_PYTHON", self.spec["python"].command.path),
+            self.define("FABRICMARK_PYTHON", join_path(self.packages, "bin", "python3")),
         ]

@@ -15,13 +15,13 @@ from typer.exceptions import TyperException
 
 import fabricmark.base.start as start  # before the others
 from fabricmark import __version__
-from fabricmark.base import choices, micro, paths, runtimes, terminal, xrt
-from fabricmark.base.errors import BAD_USE, ENVIRONMENT, FabricmarkError
+from fabricmark.base import choices, help, micro, paths, runtimes, terminal, xrt
+from fabricmark.base.errors import BAD_USE, ENVIRONMENT, INTERRUPTED, FabricmarkError, in_lines
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build import bitstreams as bitstreams_command
 from fabricmark.build import emulate as emulation
 from fabricmark.build.command import build
-from fabricmark.build.design import LANGUAGES, OPENCL
+from fabricmark.build.design import LANGUAGES
 from fabricmark.codec import command as codec_command
 from fabricmark.compare import ab, arguments, comparison, resampling
 from fabricmark.compare import view as compare_view
@@ -39,8 +39,8 @@ from fabricmark.measure import (
     new_network,
     new_system,
     passing,
-    published_view,
     record,
+    run_shown,
     running,
     scale_run,
     tune,
@@ -65,12 +65,11 @@ LAUNCHER = typer.Option(
 )
 STATISTIC = choices.one_of(list(resampling.LEVELS), "What stands for a run.")
 REST = {"allow_extra_args": True, "ignore_unknown_options": True}  # what follows ` -- ` is another's
-INTERRUPTED = 130
 READER_GONE = 141  # what a shell says of a program that SIGPIPE ended
 NO_OUTPUT = "send the output elsewhere; results that are already in files are kept"
 
 
-class OneLineErrors(typer.Typer):
+class OneLineErrors(help.App):
     """A Typer application whose every error is one line `fabricmark: error: cause; remedy`."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -129,8 +128,7 @@ def internal(error: Exception) -> FabricmarkError:
 
 def fail(error: FabricmarkError) -> int:
     """Print the line of an error, of several errors one each, and hand back the exit code."""
-    for line in str(error).splitlines():
-        print(f"fabricmark: error: {line}", file=sys.stderr)
+    print(in_lines(error), file=sys.stderr)
     return error.exit_code
 
 
@@ -212,8 +210,12 @@ def run_command(
         int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by a launcher.")
     ] = None,
     launcher: Annotated[str | None, LAUNCHER] = None,
-    platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
-    device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Only this device: its index, or part of its name.")
+    ] = None,
     system: Annotated[str | None, option_types.system("Banks and bitstreams of this system")] = None,
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
@@ -234,6 +236,7 @@ def run_command(
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
     full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
+    quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the closing line and errors.")] = False,
 ) -> None:
     """Run a benchmark on every device found, or what is left of a campaign, and report."""
     if campaign_run.is_campaign(name):
@@ -241,33 +244,37 @@ def run_command(
             extra or None, runtime, ranks, mpi, launcher, platform, device,
             system, board, bitstream_id, transport, emulate or None, backend, language, both or None,
         )  # fmt: skip
-        raise typer.Exit(_run_campaign(name, given, output, again, full))
+        raise typer.Exit(_run_campaign(name, given, output, again, full, quiet))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
-    _check_emulation(emulate, backend, language, (runtime, platform, device, both or None))
+    emulation.check(emulate, backend, language, (runtime, platform, device, both or None))
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
     launch.check_ranks(ranks, mpi, launcher)
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)
     wanted = choice.wanted(system, board, bitstream_id, transport)
+    shown = run_shown.Shown(output, system, full, quiet)
     if emulate:
         job = launch.Job(name, runtimes.SYSTEM, None, ranks or 1, mpi, output, launcher=launcher)
-        raise typer.Exit(_run_emulated(job, wanted, words, backend, language or OPENCL, full=full))
+        emulated = emulation.run(job, wanted, words, backend, language, running.of_system, shown.jobs)
+        raise typer.Exit(emulated)
     words += running.of_system(wanted, names, words, output) or _words({"--transport": transport})
     paths.make_folder(output)
     places = micro_jobs.Places(runtime, words, is_group=name == micro.GROUP)
     found = _jobs(programs, names, places, ranks, mpi, output)
     found = running.with_optimized(found) if both and not programs else found
     todo = [replace(job, launcher=launcher) for job in found]
-    raise typer.Exit(_run_and_show(todo, output, system, full))
+    raise typer.Exit(shown.jobs(todo))
 
 
-def _run_campaign(name: str, given: Sequence[Any], output: Path, again: bool, full: bool) -> int:
+def _run_campaign(
+    name: str, given: Sequence[Any], output: Path, again: bool, full: bool, quiet: bool
+) -> int:  # fmt: skip
     """What is left of a campaign; the exit code. `given`: options that its file has, which none may be."""
     if any(one is not None for one in given):
         raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
-    return campaign_run.main(Path(name), output, again, full)
+    return campaign_run.main(Path(name), output, again, full, quiet=quiet)
 
 
 def _words(given: Mapping[str, str | None]) -> list[str]:
@@ -287,62 +294,6 @@ def _jobs(
     if programs:
         return micro_jobs.jobs(programs, places, ranks, mpi, output)
     return running.jobs(names, places.runtime, ranks or 1, mpi, output, places.extra)
-
-
-def _check_emulation(
-    emulate: bool, backend: str | None, language: str | None, devices: Sequence[str | None]
-) -> None:
-    """Raises FabricmarkError (2) for a backend or language without emulation, and emulation with a named
-    device."""
-    if language is not None and not emulate:
-        raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
-    if backend is not None and (not emulate or backend not in xrt.NAMES):
-        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
-        raise FabricmarkError(f"--backend {backend}", remedy)
-    if emulate and any(one is not None for one in devices):
-        remedy = "leave out --runtime, --platform, --device and --both"
-        raise FabricmarkError("--emulate chooses the device", remedy)
-
-
-def _run_emulated(
-    job: launch.Job,
-    wanted: choice.Wanted | None,
-    words: Sequence[str],
-    backend: str | None,
-    language: str,
-    *,
-    full: bool,
-) -> int:
-    """Of a job that lacks these options and its variables: it runs on emulated cards; the exit code."""
-    backend = backend or next(iter(xrt.NAMES))
-    cards = job.mpi or 1  # ranks of one process share a card
-    with emulation.ready(job.benchmark, wanted, words, job.output, cards, backend, language) as made:
-        told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
-        names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
-        options = [*running.of_system(told, names, words, job.output, without), *words, *made.words]
-        whole = replace(job, extra=tuple(options), variables=tuple(made.variables.items()))
-        return _run_and_show([whole], job.output, wanted.system if wanted is not None else None, full)
-
-
-def _run_and_show(todo: Sequence[launch.Job], output: Path, system: str | None, full: bool) -> int:
-    """Do all jobs and print what they found, beside published values of the system; the worst exit code."""
-    outcome = running.Outcome()
-    try:
-        running.run_all(todo, outcome)
-    except KeyboardInterrupt:
-        kept = f"{len(outcome.files)} finished results are in {output}"
-        raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
-    loaded, errors = run_tables.load_all(outcome.files)
-    tables = (lambda: run_tables.show(loaded)) if full else None
-    if loaded or outcome.failures:
-        outputs.show_runs(loaded, outcome.failures, ("report", output), tables)
-    if loaded:
-        if system is not None:
-            published_view.show(loaded, system)
-        outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
-    for error in errors:
-        outcome.exit_code = max(outcome.exit_code, ENVIRONMENT, fail(error))
-    return outcome.exit_code
 
 
 @app.command("scale")
@@ -365,10 +316,14 @@ def scale_command(
         str | None, choices.one_of(SCOPES, "How the program takes it (default: as the benchmark says).")
     ] = None,
     runtime: Annotated[str | None, choices.runtime("The OpenCL runtime.")] = None,
-    platform: Annotated[str | None, typer.Option(help="Only this OpenCL platform: text or index.")] = None,
-    device: Annotated[str | None, typer.Option(help="Only this device: text or index.")] = None,
+    platform: Annotated[
+        str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
+    ] = None,
+    device: Annotated[
+        str | None, typer.Option(help="Only this device: its index, or part of its name.")
+    ] = None,
     banks: Annotated[
-        int | None, typer.Option(min=1, help="Memory banks of a device (default: as in --system).")
+        int | None, typer.Option(min=1, help="Memory banks of a device (default: of the program's --system).")
     ] = None,
     kernel_mhz: Annotated[float | None, typer.Option(help="Clock of the kernels, to normalise.")] = None,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
@@ -404,6 +359,14 @@ def report_command(
     full: Annotated[
         bool, typer.Option("--full", help="All tables, a run each, in place of the answer.")
     ] = False,
+    sizes: Annotated[
+        bool,
+        typer.Option(
+            "--sizes",
+            rich_help_panel="Output",
+            help="The same with all sizes: bytes, time, bandwidth, limit, #wrong.",
+        ),
+    ] = False,
     benchmark: Annotated[
         str | None, typer.Option(metavar="NAME", help="Only this benchmark, with its tables.")
     ] = None,
@@ -418,7 +381,7 @@ def report_command(
     ] = chosen.DEFAULT_ORDER,
 ) -> None:
     """Show what result files say, beside models and physical limits: an answer first, tables on request."""
-    wanted = chosen.Wanted(full, benchmark, text, order)
+    wanted = chosen.Wanted(full, benchmark, text, order, sizes)
     with contextlib.ExitStack() as stack:
         given = list(places or [])
         if of_examples == bool(given):

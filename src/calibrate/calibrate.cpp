@@ -2,6 +2,8 @@
 // passes. Measures what the host's memory, caches and arithmetic do, and of one device how long a launch
 // takes, how fast copies go, what its memory and caches move, how many operations it does and how many random
 // updates.
+#include <fmt/format.h>
+
 #include <CLI/CLI.hpp>
 #include <iostream>
 #include <string>
@@ -12,6 +14,7 @@
 #include "base/stack_room.hpp"
 #include "calibrate/document.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/option_help.hpp"
 #include "runtime/result.hpp"
 
 namespace {
@@ -30,11 +33,14 @@ int calibrate(int argc, char** argv) {
   app.add_option("--device", device, "device: index or part of its name");
   app.add_option("--passes", passes, "how often to measure all; the best of each counts")
       ->check(CLI::Range(1, 1000));
-  app.add_option("--only", parts, "measure this part alone; may be given several times")
+  app.add_option("--only", parts,
+                 fmt::format("measure this part alone: {}; may be given several times",
+                             fmt::join(fabricmark::calibrate::part_names(), ", ")))
       ->check(CLI::IsMember(fabricmark::calibrate::part_names()));
   bool lists_devices = false;
   app.add_flag("--list-devices", lists_devices, "list the devices as JSON, and measure nothing");
   app.add_option("--json", file, "file to write, - for standard output");
+  fabricmark::runtime::simplify_values(app);
   try {
     app.parse(argc, argv);
   } catch (const CLI::Success& wanted) {

@@ -56,6 +56,51 @@ constexpr std::array kShown{Shown{"--variant", kKernel, "NAME"},
                             Shown{"--timeline", kOutput, ""},
                             Shown{"--inner-samples", kOutput, ""}};
 
+/// Of options that are texts, by what a text is.
+constexpr std::array kTexts{std::pair{"--accelerator", "opencl|sycl|none"},
+                            std::pair{"--algorithm", "NAME"},
+                            std::pair{"--bank", "CODE=N"},
+                            std::pair{"--bitstream", "FILE"},
+                            std::pair{"--buffer-num", "single|multiple"},
+                            std::pair{"--buffers", "N,N"},
+                            std::pair{"--checkpoint", "FILE|none"},
+                            std::pair{"--codec", "none|float16"},
+                            std::pair{"--depths", "FILE|none"},
+                            std::pair{"--device", "INDEX|NAME"},
+                            std::pair{"--directions", "NAME,NAME"},
+                            std::pair{"--fields", "FOLDER|none"},
+                            std::pair{"--flow", "NAME[:SETTINGS]"},
+                            std::pair{"--gauges", "POINTS|none"},
+                            std::pair{"--issuer", "host|logic"},
+                            std::pair{"--json", "FILE|-"},
+                            std::pair{"--largest", "BYTES"},
+                            std::pair{"--memories", "NAME,NAME"},
+                            std::pair{"--memory", "KIND"},
+                            std::pair{"--mesh", "bay:N|rectangle:...|FILE"},
+                            std::pair{"--message-size", "[MIN:]MAX"},
+                            std::pair{"--methods", "NAME,NAME"},
+                            std::pair{"--mode", "buffered|streaming"},
+                            std::pair{"--only", "PART"},
+                            std::pair{"--pattern", "NAME"},
+                            std::pair{"--platform", "INDEX|NAME"},
+                            std::pair{"--reduction", "sum|min|max"},
+                            std::pair{"--restart", "FILE|none"},
+                            std::pair{"--sizes", "MIN:MAX"},
+                            std::pair{"--stations", "POINTS|default"},
+                            std::pair{"--system", "FILE"},
+                            std::pair{"--tail-lat", "N,N"},
+                            std::pair{"--tides", "abaco|FILE"},
+                            std::pair{"--topology", "CABLES"},
+                            std::pair{"--transport", "NAME"},
+                            std::pair{"--type", "TYPE"}};
+
+std::string text_value(const std::string& option) {
+  for (const auto& [name, value] : kTexts) {
+    if (option == name) return value;
+  }
+  return "TEXT";  // of a transport of the user's own
+}
+
 std::string value_of(const ParameterSpec& parameter) {
   if (!parameter.values.empty()) {
     std::vector<std::string> names;
@@ -72,7 +117,7 @@ std::string value_of(const ParameterSpec& parameter) {
     case ParameterSpec::Type::kText:
       break;
   }
-  return "TEXT";
+  return text_value(option_name(parameter.name));
 }
 
 }  // namespace
@@ -94,6 +139,9 @@ void simplify_values(CLI::App& app) {
     }
     for (const auto& [name, plain] : kPlain) {
       if (option->get_type_name() == name) option->type_name(plain);
+    }
+    if (option->get_type_name() == "TEXT" && !option->get_lnames().empty()) {
+      option->type_name(text_value("--" + option->get_lnames().front()));
     }
   }
 }

@@ -2,7 +2,7 @@
 
 FAKE_DEVICES: JSON list of devices (default one). FAKE_EXIT: exit code of a run. FAKE_SILENT: write no file.
 FAKE_SLEEP: seconds before the second run's end. FAKE_SIGNAL: signal that ends a run.
-FAKE_WORDS: what a run says on standard error. FAKE_LEAVES: file for
+FAKE_WORDS: what a run says on standard error; FAKE_SAYS: on standard output. FAKE_LEAVES: file for
 the id of a process that it leaves behind. FAKE_DELAY: seconds of every run.
 FAKE_EXIT_FOR: JSON, exit code by a word of the command line. FAKE_RANKS: number of MPI ranks.
 FAKE_OTHER: JSON, the device that a run says it was on.
@@ -63,6 +63,7 @@ def main():
         left = subprocess.Popen(["sleep", "60"])
         write(os.environ["FAKE_LEAVES"], str(left.pid))
     print(os.environ.get("FAKE_WORDS", ""), file=sys.stderr, end="", flush=True)
+    print(os.environ.get("FAKE_SAYS", ""), end="", flush=True)
     if "FAKE_SIGNAL" in os.environ:
         os.kill(os.getpid(), int(os.environ["FAKE_SIGNAL"]))
     # The first run ends at once, a later one can be interrupted.

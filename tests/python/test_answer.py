@@ -233,6 +233,45 @@ def test_what_is_far_from_its_limit_leads_to_the_kernel_for_speed_then_to_tuning
     assert tried(here(samples.host_transfer()))[0] == ""  # no kernel has a part in it
 
 
+def test_two_kernels_are_compared_on_the_same_ranks_and_sizes_alone(calibrated):
+    optimized = slower(samples.result(variant="throughput"), 0.8)
+    calibrated.write("two-ranks.json", samples.result(ranks=2))  # faster than one, whatever the kernel
+    calibrated.write("optimized.json", optimized)
+    assert made(calibrated).kernels == ""
+    calibrated.write("design.json", samples.result())
+    found = made(calibrated)
+    (share,) = found.shares
+    assert share.headline.group.fields["ranks"] == 2
+    bests = [
+        max(entry["best"] for entry in document["measurements"] if entry["axes"]["operation"] == "triad")
+        for document in (samples.result(), optimized)
+    ]
+    assert [metric.row.best for metric in share.headline.by_kernel] == bests
+    assert found.kernels.endswith(f"stream {bests[0]:.3g} / {bests[1]:.3g} GB/s")
+
+
+@pytest.mark.parametrize("other", ["size", "data type", "work", "device", "verdict", "launch"])
+def test_kernels_that_ran_something_else_are_not_compared(calibrated, other):
+    document = samples.result(
+        device={**samples.DEVICE, "name": "another"} if other == "device" else samples.DEVICE,
+        status="failed" if other == "verdict" else "passed",
+    )
+    if other == "work":  # of triad, twice as much in twice the time
+        document = slower(document, 2)
+        for entry in document["measurements"]:
+            entry["work"]["amount"] *= 2
+            for key in ("best", "median", "mean", "minimum", "maximum", "standard_deviation"):
+                entry[key] *= 2
+    document["parameters"] |= {"size": {"size": 7}, "data type": {"data_type": "double"}}.get(other, {})
+    if other == "launch":
+        document["environment"]["ranks"]["kind"] = "mpi"
+    calibrated.write("design.json", document)
+    calibrated.write("optimized.json", samples.result(variant="throughput"))
+    assert made(calibrated).kernels == ""
+    calibrated.write("design.json", samples.result())
+    assert made(calibrated).kernels != ""
+
+
 def test_results_of_other_hosts_lead_to_their_tables(calibrated):
     calibrated.write("wrong.json", samples.result(status="failed"))
     _, lines = shown(calibrated)

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
+from test_report_browser import CHROMIUM, OPTIONS, asked_for
 
 SEARCH = Path(__file__).with_name("site_search.js")
 NAVIGATION = re.compile(r"^ +- .*: (\S+\.md)$", re.MULTILINE)
@@ -25,17 +26,19 @@ WANTED = {"credit": "credit_link.html", "II": "inspect.html", "hugepages": "plat
 def module(name):
     found = importlib.util.spec_from_file_location(f"site_{name}", REPOSITORY / "tools/site" / f"{name}.py")
     made = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = made
     found.loader.exec_module(made)
     return made
 
 
-hooks, reference = module("hooks"), module("reference")
+hooks, reference, api, shown = (module(name) for name in ("hooks", "reference", "api", "shown"))
 
 
 def test_every_page_is_behind_a_door():
     listed = NAVIGATION.findall(SETTINGS)
     own = {path.relative_to(REPOSITORY / "docs").as_posix() for path in REPOSITORY.glob("docs/**/*.md")}
-    made = {*reference.PAGES, *hooks.MOVED.values(), "kinds.md"}
+    made = {*reference.PAGES, *api.PAGES, *shown.PAGES, *hooks.MOVED.values(), "kinds.md"}
+    assert all(hooks.MADE.match(page) for page in made - {*hooks.MOVED.values()})
     assert sorted(listed) == sorted((own - {"README.md"}) | made)
     doors = re.findall(r"^  - ([A-Z]\w+):$", SETTINGS, re.MULTILINE)
     assert doors == [*DOORS, "Reference"]
@@ -70,6 +73,99 @@ def test_all_keys_and_formats_stand_in_the_reference():
     assert "| `memory.bank_bandwidth` | bytes per second | of one bank |" in text
     for file in reference.SCHEMAS.glob("*.schema.json"):
         assert f"\n## {file.name.removesuffix('.schema.json')}\n" in text + formats
+
+
+HEADER = """#pragma once
+#include <vector>
+
+/// Counts things.
+/// Twice.
+namespace fabricmark::counting {
+
+class Other;
+
+/// A count. `<` is none.
+class FABRICMARK_API Count {
+ public:
+  /// How many.
+  [[nodiscard]] int value() const { return value_; }
+
+ private:
+  int value_ = 0;
+};
+
+// Not of what follows.
+
+FABRICMARK_API std::vector<int> counts(int first,
+                                       int last);
+enum { FM_NONE = 0, /* of nothing */ FM_SOME = 1 };
+
+}  // namespace fabricmark::counting
+"""
+
+
+def test_a_header_becomes_what_its_users_see():
+    found = {one.name: one for one in api.entities(HEADER)}
+    assert list(found) == ["Count", "counts", "FM_NONE"]
+    assert found["Count"].comment == "A count. `<` is none."
+    assert found["Count"].code == "class Count {\n  /// How many.\n  int value() const { return value_; }\n};"
+    assert found["counts"].comment == "" and found["counts"].code.endswith("int last);")
+    assert api.opening(HEADER) == "Counts things.\nTwice."
+
+
+def test_every_function_of_the_headers_is_in_the_reference():
+    text = api.cpp()
+    for header in api.HEADERS:
+        source = header.read_text()
+        names = re.findall(
+            r"^(?:class|struct|enum class) (?:FABRICMARK_API )?(\w+)(?! *;)\b", source, re.MULTILINE
+        )
+        names += re.findall(r"^(?:FABRICMARK_API |int |const char\* )[^;(]*?(\w+)\(", source, re.MULTILINE)
+        assert names
+        for name in set(names) - {"Communicator"}:
+            assert f"\n### {name}\n" in text, name
+    assert "private" not in text and "FABRICMARK_API" not in text and "state_" not in text
+    # All headers that an installation has for programs of others.
+    installed = {
+        file.name
+        for room in ("messages", "codec")
+        for file in (REPOSITORY / "src" / room).glob("include/*/*")
+    }
+    assert installed == {header.name for header in api.HEADERS}
+
+
+def test_modules_are_in_the_reference_with_their_docstrings():
+    text = api.python()
+    from fabricmark import results
+
+    for name in ("load", "find_files", "values"):
+        assert f"\n### {name}\n" in text
+        assert getattr(results, name).__doc__.split("\n")[0].split("<")[0] in text
+    listed = set(re.findall(r"^\| `(fabricmark[\w.]+)` \|", text, re.MULTILINE))
+    assert {"fabricmark.cli", "fabricmark.report.sizes", "fabricmark.results"} <= listed and len(listed) > 250
+
+
+def test_the_gallery_has_pictures_that_are_there():
+    text = shown.gallery()
+    for picture, one in shown.DRAWN.items():
+        assert (REPOSITORY / "docs" / picture).is_file() and (REPOSITORY / "docs" / one["page"]).is_file()
+    made = shown.made()
+    pictures = re.findall(r"!\[[^]]*\]\((reports/[^)]+)\)", text)
+    assert len(pictures) >= 6
+    for picture in pictures:
+        assert made[picture][:4] in (b"\x89PNG", b"<svg")
+    page = made[shown.PAGE].decode()
+    assert "<html" in page and str(REPOSITORY) not in page
+
+
+def test_the_page_of_results_says_what_the_files_say_and_when():
+    text = shown.measured()
+    assert str(REPOSITORY) not in text
+    for file in (REPOSITORY / "data/examples/results").glob("*.json"):
+        run = json.loads(file.read_text())["run"]
+        section = text.partition(f"\n## {run['benchmark']}\n")[2].partition("\n## ")[0]
+        assert f"Measured on {run['started'][:10]}" in section and run["git"] in section
+        assert f"| {run['variant']} |" in section
 
 
 class Page(HTMLParser):
@@ -146,6 +242,23 @@ def test_the_search_finds_words_of_the_field(site):
     assert found.pop("nosuchword") == []
     for word, page in WANTED.items():
         assert any(place.startswith(page) for place in found[word]), (word, found[word])
+
+
+@pytest.mark.full
+@pytest.mark.parametrize(("word", "page"), WANTED.items())
+def test_the_search_of_a_page_that_is_a_file_works_in_a_browser(site, tmp_path, word, page):
+    """Chromium without a server and without a network."""
+    if CHROMIUM is None:
+        pytest.skip("no /usr/bin/chromium: the site was not opened")
+    log = tmp_path / "net.json"
+    more = [f"--user-data-dir={tmp_path}", f"--log-net-log={log}", "--dump-dom"]
+    command = [CHROMIUM, *OPTIONS, *more, f"{(site / 'index.html').as_uri()}?q={word}"]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=200)
+    assert done.returncode == 0, done.stderr[-2000:]
+    assert re.search(r"[1-9]\d* matching documents?<", done.stdout.replace("\n", "").replace("  ", ""))
+    links = re.findall(r'href="([^"]*)" class="md-search-result__link"', done.stdout)
+    assert any(Path(link.split("?")[0].split("#")[0]).name == page for link in links), links
+    assert asked_for(log) == set()
 
 
 @pytest.mark.full

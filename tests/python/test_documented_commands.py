@@ -64,6 +64,8 @@ NOT_RUN = {
         ),
         "needs AMD's XRT; test_programs_xrt.py runs the same",
     ),
+    "c++ -std=c++20 main.cpp -o messages $(pkg-config --cflags --libs fabricmark) "
+    "-DCL_TARGET_OPENCL_VERSION=200": "needs an installation; test_install.py has one and runs it",
     "fm_stream --power rapl": "needs counters that may be read; test_programs_power.py has stand-ins",
 }
 # What takes long: programs at their default sizes, fits, many runs, large meshes, what is fetched, and

@@ -6,6 +6,7 @@ import shutil
 import subprocess
 import tomllib
 
+import fabricmark
 import pytest
 import simulated_runs
 import test_outside_transports as outside
@@ -135,6 +136,27 @@ def test_a_program_of_others_sends_from_device_to_device(prefix, tmp_path):
         assert "over host, messages go" in done.stdout
 
 
+def test_pkg_config_finds_the_library_of_messages(prefix, tmp_path):
+    """By the command of docs/messages.md, in the folder of the example; PREFIX is none that CMake knew."""
+    if shutil.which("pkg-config") is None:
+        pytest.skip("pkg-config is not there")
+    page = (REPOSITORY / "docs" / "messages.md").read_text()
+    compiled = next(line for line in page.splitlines() if line.startswith("c++ "))
+    shutil.copy(REPOSITORY / "docs" / "examples" / "messages" / "main.cpp", tmp_path)
+    variables = {**os.environ, "PKG_CONFIG_PATH": str(prefix / "lib" / "pkgconfig")}
+    variables |= {"LD_LIBRARY_PATH": str(prefix / "lib"), "FABRICMARK_CACHE": str(prefix.with_name("home"))}
+    for line, said in (
+        ("pkg-config --modversion fabricmark", fabricmark.__version__),
+        (compiled, ""),
+        ("./messages", "4 ranks, sum 10, as it has to be"),
+    ):
+        done = subprocess.run(
+            ["bash", "-c", line], cwd=tmp_path, env=variables, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        assert said in done.stdout
+
+
 def test_a_transport_of_ones_own_is_compiled_with_what_is_installed(prefix, tmp_path):
     """The example of CONTRIBUTING.md, as its next sentence says."""
     place = outside.written(tmp_path / "folder")
@@ -159,7 +181,10 @@ def test_a_program_that_was_taken_away_is_named(run, prefix):
 
 
 def test_man_pages_come_from_the_help_texts(run, prefix):
-    if shutil.which("help2man") is None:
-        pytest.skip("help2man is not there")
-    page = (prefix / "share" / "man" / "man1" / "fm_stream.1").read_text()
+    folder = prefix / "share" / "man" / "man1"
+    page = (folder / "fm_stream.1").read_text()
     assert "\\-\\-repetitions" in page and "Sustainable memory bandwidth" in page
+    programs = [
+        file.name for file in (prefix / "bin").iterdir() if file.name.startswith(("fm_", "fabricmark"))
+    ]
+    assert sorted(file.stem for file in folder.iterdir()) == sorted(programs)

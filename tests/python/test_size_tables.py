@@ -1,70 +1,104 @@
-"""Times by size of exported systems: the tables say what the models say."""
+"""Tables of sizes in a report: bytes, time, bandwidth, limit and #wrong, as OSU and nccl-tests have them."""
 
-from dataclasses import replace
+import re
 
-import numpy as np
+import log_samples
 import pytest
-from fabricmark import systems
-from fabricmark.models import _network, _transfers
-from fabricmark.systems import size_tables
-
-SIZES = np.unique(np.concatenate([np.arange(300), np.geomspace(1, 1e9, 700), 2.0 ** np.arange(30)]))
-DIRECTIONS = (_transfers.TO_DEVICE, _transfers.FROM_DEVICE)
+import samples
+from fabricmark.report import sizes
+from fabricmark.results import load
 
 
-def read(table, sizes=SIZES):
-    """As the programs do."""
-    place = np.searchsorted(table["bytes"], sizes, side="right") - 1
-    first, seconds, a_byte = (np.array(table[name])[place] for name in table if name != "devices")
-    return seconds + (sizes - first) * a_byte
+def table(place, *words):
+    """{heading: cells} of the table of sizes, and all that was printed."""
+    done = place.run("report", "results", "--sizes", *words, COLUMNS="200")
+    lines = done.stdout.splitlines()
+    head = next(number for number, line in enumerate(lines) if line.endswith(sizes.WRONG))
+    names = re.split(r"  +", lines[head].strip())
+    rows = []
+    for line in lines[head + 1 :]:
+        if len(re.split(r"  +", line.strip())) != len(names):
+            break
+        rows.append(re.split(r"  +", line.strip()))
+    return {name: [row[at] for row in rows] for at, name in enumerate(names)}, done.stdout
 
 
-@pytest.mark.parametrize("name", systems.names())
-def test_tables_of_copies(name):
-    board = systems.load(name).board
-    copies = size_tables.copies(board)
-    for direction, found in copies.items():
-        array = _network.array_copy_seconds(direction, SIZES, board, staged=False)
-        assert read(found["array"]) == pytest.approx(array, rel=1e-9)
-        for kind, neighbours in (("message", False), ("message_beside_others", True)):
-            message = _network.copy_seconds(direction, SIZES, board, neighbours)
-            assert read(found[kind]) == pytest.approx(message, rel=1e-9)
-    assert set(copies) == set(DIRECTIONS) or board.get("host.write_bandwidth") is None
+def of_sizes(document, name="bw", sizes_of=(1, 2, 4, 8), seconds=1e-6):
+    """A result with one bandwidth for each size."""
+    document["measurements"] = [
+        samples.metric(
+            "bandwidth", {"message_bytes": size}, "GB/s", ((seconds, 2 * seconds),), "higher", size
+        )
+        for size in sizes_of
+    ]
+    document["run"].update(program=f"fm_{name}", benchmark=name)
+    document["repetitions"]["count"] = 2
+    return document
 
 
-@pytest.mark.parametrize("name", systems.names())
-def test_tables_of_messages(name):
-    system = systems.load(name)
-    for transport, tables in size_tables.messages(system).items():
-        for devices in sorted({1, 2, 3, 4, 16, system.most_devices} & set(range(system.most_devices + 1))):
-            found = [one for one in tables if one["devices"] <= devices][-1]
-            network, nodes = system.networks[transport], system.nodes(devices)
-            exchange = _network.exchange_seconds(SIZES, network, devices, nodes)
-            assert read(found) == pytest.approx(exchange / 2, rel=5e-4), (transport, devices)
+def test_bytes_time_bandwidth_limit_and_wrong(calibrated):
+    calibrated.write("one.json", samples.b_eff())
+    found, _ = table(calibrated)
+    result = load(calibrated.results / "one.json")
+    rates = {one.axes["message_bytes"]: one.best for one in result.measurements if one.name == "bandwidth"}
+    times = {
+        one.axes["message_bytes"]: one.best
+        for one in result.measurements
+        if one.name == "latency" and one.axes["operation"] == "exchange"
+    }
+    exchanges = [row for row in zip(*found.values(), strict=True) if row[0] == "exchange"]
+    assert [row[1] for row in exchanges] == [str(size) for size in sorted(rates)]
+    shown = dict(zip(found, zip(*exchanges, strict=True), strict=True))
+    for size, rate, time, limit in zip(
+        sorted(rates), shown["bandwidth [GB/s]"], shown["time [us]"], shown["limit [GB/s]"], strict=True
+    ):
+        assert float(rate) == pytest.approx(rates[size], rel=1e-3)
+        assert float(time) == pytest.approx(times[size], rel=1e-3)
+        assert float(limit) > 0
+    assert set(shown["#wrong"]) == {"0"}
 
 
-def test_the_fixed_ways_of_a_driver():
-    """Below 16 bytes word by word, not in less than the time of 8; from a page of 64 on it waits longer."""
-    changes = {
-        "write_bandwidth": 8.0, "write_latency": 1.0, "page": 64, "page_latency": 5.0, "programmed_below": 16,
-        "programmed_latency": 2.0, "programmed_bandwidth": 4.0, "staging_bandwidth": None,
-        "programmed_at_once": None,
-    }  # fmt: skip
-    board = systems.load("noctua1").board.having({f"host.{name}": value for name, value in changes.items()})
-    table = size_tables.copies(board)[_transfers.TO_DEVICE]["message"]
-    assert table["bytes"] == [0, 8, 16, 64]
-    assert table["seconds"] == pytest.approx([2, 2, 1 + 16 / 8, 6 + 64 / 8])
-    assert table["seconds_per_byte"] == pytest.approx([0, 1 / 4, 1 / 8, 1 / 8])
-    at_once = board.having({"host.programmed_at_once": 4})
-    table = size_tables.copies(at_once)[_transfers.TO_DEVICE]["message"]
-    assert table["bytes"] == [0, 4, 16, 64]
-    assert table["seconds"] == pytest.approx([2, 2, 1 + 16 / 8, 6 + 64 / 8])
-    assert table["seconds_per_byte"] == pytest.approx([0, 1 / 4, 1 / 8, 1 / 8])
+@pytest.mark.parametrize(("status", "said"), [("passed", "0"), ("failed", "?"), ("skipped", "N/A")])
+def test_wrong_values_are_told_or_that_nothing_was_checked(place, status, said):
+    place.write("one.json", of_sizes(samples.result(status=status)))
+    found, text = table(place)
+    assert found["#wrong"] == [said] * 4
+    assert ("failed: array a" in text) == (status == "failed")
 
 
-def test_where_nothing_says_the_rate_there_is_no_table():
-    system = systems.load("noctua1")
-    without = system.board.having({"host.write_bandwidth": None})
-    assert list(size_tables.copies(without)) == [_transfers.FROM_DEVICE]
-    hosts = replace(system.networks["host"], curves=()).having({"links.bandwidth": None})
-    assert size_tables.messages(replace(system, networks={"host": hosts})) == {}
+def test_of_a_bandwidth_alone_the_time_is_bytes_over_it(place):
+    place.write("one.json", of_sizes(samples.result(), seconds=1e-3))
+    found, text = table(place)
+    assert found["bytes"] == ["1", "2", "4", "8"]
+    assert [float(one) for one in found["time [us]"]] == [1e3] * 4
+    assert [float(one) for one in found["bandwidth [GB/s]"]] == [1e-6, 2e-6, 4e-6, 8e-6]
+    assert "#wrong: values that are not" in " ".join(text.split())
+
+
+def test_few_sizes_and_none_have_no_table(place):
+    place.write("one.json", of_sizes(samples.result(), sizes_of=(1, 2)))
+    place.write("two.json", samples.result())
+    assert sizes.WRONG not in place.run("report", "results", "--sizes").stdout
+
+
+def test_sizes_are_shown_where_they_are_asked_for(place):
+    place.write("one.json", of_sizes(samples.result()))
+    assert sizes.WRONG not in place.run("report", "results", "--full").stdout
+
+
+def test_logs_of_others_have_them_too(place):
+    place.write("osu.txt", log_samples.LATENCY)
+    found, _ = table(place)
+    assert len(found["bytes"]) >= 3 and set(found["#wrong"]) == {"N/A"}
+
+
+def test_a_long_table_says_how_much_is_left_out(place):
+    place.write("one.json", of_sizes(samples.result(), sizes_of=range(1, sizes.MOST_LINES + 8)))
+    text = place.run("report", "results", "--sizes").stdout
+    assert "and 7 more sizes: --csv FILE has all" in text
+
+
+def test_lines_are_in_the_order_of_their_sizes(place):
+    result = load(place.write("one.json", of_sizes(samples.result(), sizes_of=(8, 1, 4, 2))))
+    made = sizes.lines((one, None) for one in result.measurements)
+    assert [one.size for one in made] == [1, 2, 4, 8] and made[0].limit == (None, None)

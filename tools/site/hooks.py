@@ -1,5 +1,5 @@
 """What mkdocs.yml needs beside docs/: pages of the repository that lie elsewhere, pages that are made
-(reference.py), and links as they are from page to page of the site.
+(reference.py, api.py, shown.py), and links as they are from page to page of the site.
 
 In the sources links are those of a forge, from file to file; of one to a file that is no page only its words
 are left.
@@ -9,6 +9,7 @@ import importlib.util
 import os
 import re
 import shutil
+import sys
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
@@ -30,11 +31,16 @@ KINDS = ("Tutorials", "How-to", "Reference", "Explanation", "Results")
 # Sections of the navigation whose pages are of a kind that is not their name.
 ALSO = {"Benchmarks": "Reference", "Applications": "Reference", "Between devices": "How-to"}
 WORKER = "assets/iframe-worker.js"
+MADE_BY = ("reference", "api", "shown")  # files beside this one, each with its PAGES
+# Pages that are made: their links are those of the site.
+MADE = re.compile(r"reference/(?!glossary)|kinds\.md|gallery\.md|measured\.md")
 
 
-def _reference():
-    found = importlib.util.spec_from_file_location("reference", HERE / "reference.py")
+def _module(name):
+    """Another file of this folder, which is no package."""
+    found = importlib.util.spec_from_file_location(f"site_{name}", HERE / f"{name}.py")
     module = importlib.util.module_from_spec(found)
+    sys.modules[found.name] = module  # its dataclasses look themselves up there
     found.loader.exec_module(module)
     return module
 
@@ -44,8 +50,10 @@ def on_files(files, config):
     from mkdocs.structure.files import File, InclusionLevel  # not at the top: tests know this file without
 
     made = {page: REPOSITORY.joinpath(source).read_text(encoding="utf-8") for source, page in MOVED.items()}
-    made |= {page: write() for page, write in _reference().PAGES.items()}
+    for name in MADE_BY:
+        made |= {page: write() for page, write in _module(name).PAGES.items()}
     made["kinds.md"] = by_kind(config.nav)
+    made |= _module("shown").made()
     for page, text in made.items():
         files.append(File.generated(config, page, content=text, inclusion=InclusionLevel.INCLUDED))
     return files
@@ -101,7 +109,7 @@ def on_page_markdown(markdown, page, **_):
         target = turned(page.file.src_uri, found[3])
         return found[2] if target is None else f"{found[1]}[{found[2]}]({target})"
 
-    if page.file.src_uri.startswith("reference/") or page.file.src_uri == "kinds.md":
+    if MADE.match(page.file.src_uri):
         return markdown
     parts = FENCED.split(markdown)
     return "".join(part if part.startswith("```") else LINK.sub(link, part) for part in parts)

@@ -8,6 +8,7 @@ import typer
 from fabricmark.base import kernels, micro, runtimes
 from fabricmark.base.errors import FabricmarkError
 
+WIDEST = 60  # columns that the values of an option may take beside its name
 Names = Callable[[], Sequence[str]]
 
 
@@ -26,6 +27,8 @@ def completed(names: Names) -> Callable[[str], list[str]]:
 def one_of(names: Sequence[str], meaning: str, *flags: str) -> Any:
     """An option with a fixed set of values; `flags`: its own, where they are not those of its parameter."""
     metavar = f"[{'|'.join(names)}]"
+    if len(metavar) > WIDEST:
+        metavar, meaning = "WHICH", f"{meaning} One of {', '.join(names)}."
     return typer.Option(*flags, metavar=metavar, autocompletion=completed(lambda: names), help=meaning)
 
 

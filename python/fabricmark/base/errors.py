@@ -5,6 +5,7 @@ from contextlib import contextmanager
 
 BAD_USE = 2
 ENVIRONMENT = 3
+INTERRUPTED = 130  # what a shell says of a program that Ctrl-C ended
 
 
 class FabricmarkError(Exception):
@@ -24,6 +25,11 @@ class SeveralErrors(FabricmarkError):
     def __init__(self, errors: Sequence[FabricmarkError]) -> None:
         Exception.__init__(self, "\n".join(str(error) for error in errors))
         self.exit_code = max(error.exit_code for error in errors)
+
+
+def in_lines(error: FabricmarkError) -> str:
+    """`fabricmark: error: cause; remedy`, a line for each of several errors."""
+    return "\n".join(f"fabricmark: error: {line}" for line in str(error).splitlines())
 
 
 def check_known(name: object, known: Iterable[object], cause: str) -> None:

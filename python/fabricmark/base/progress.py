@@ -17,15 +17,19 @@ class Steps:
     """Counts steps; a context.
 
     `to_do`: of `total` those that take time (default: all). `done`: what was done before. `shared`: whether
-    what runs writes to the terminal, too, where a bar would get in its way.
+    what runs writes to the terminal, too, where a bar would get in its way. `silent`: only errors are said.
     """
 
-    def __init__(self, total: int, to_do: int | None = None, *, done: int = 0, shared: bool = False) -> None:
+    def __init__(
+        self, total: int, to_do: int | None = None, *, done: int = 0, shared: bool = False,
+        silent: bool = False,
+    ) -> None:  # fmt: skip
+        self.silent = silent
         self.total, self.to_do = total, total if to_do is None else to_do
         self.number, self.measured, self.seconds = done, 0, 0.0
         self.began = time.monotonic()
         self.bar: Progress | None = None
-        if sys.stderr.isatty() and not (shared and sys.stdout.isatty()):
+        if not silent and sys.stderr.isatty() and not (shared and sys.stdout.isatty()):
             columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn())
             # Without a thread that refreshes: programs are started between fork and exec of this process.
             self.bar = Progress(*columns, console=Console(stderr=True), transient=True, auto_refresh=False)
@@ -48,7 +52,7 @@ class Steps:
         self.began = time.monotonic()
         if self.bar is not None:
             self.bar.update(self.task, description=escape(printable(f"{label}{self.left()}")), refresh=True)
-        elif announced and self.total > 1:
+        elif announced and self.total > 1 and not self.silent:
             print(
                 printable(f"[{self.number}/{self.total}] {label}{self.left()}"), file=sys.stderr, flush=True
             )
@@ -60,7 +64,7 @@ class Steps:
             self.seconds += time.monotonic() - self.began
         if self.bar is not None:
             self.bar.advance(self.task)
-        if line:
+        if line and not self.silent:
             self.say(f"[{self.number}/{self.total}] {line}{self.left()}")
 
     def say(self, line: str) -> None:

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import systems
-from fabricmark.base import cells, choices, paths, terminal
+from fabricmark.base import cells, choices, help, paths, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.build import reports_aoc, reports_vitis, sidecars, tool_reports
@@ -25,7 +25,7 @@ PATTERNS = (
 HEADINGS = {"logic": "logic", "registers": "registers", "bram": "BRAM", "uram": "URAM", "dsps": "DSPs"}
 MEASURED = ("quartus", "xclbin", "kernel_util", "fit.summary")  # go before what is estimated
 
-app = typer.Typer(help="What the tools' reports say of bitstreams.", no_args_is_help=False)
+app = help.App(help="What the tools' reports say of bitstreams.", no_args_is_help=False)
 
 
 @app.command("import")

@@ -48,7 +48,10 @@ def build(
     ] = "hw",
     language: Language = OPENCL,
     platform: Annotated[
-        str | None, typer.Option(help="The board, as the vendor's tool names it (default: the usual name).")
+        str | None,
+        typer.Option(
+            metavar="NAME", help="The board, as the vendor's tool names it (default: the usual name)."
+        ),
     ] = None,
     tool_version: Annotated[
         str | None,

@@ -2,16 +2,17 @@
 
 import contextlib
 import io
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 from fabricmark.base import kernels, xrt
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import card, xclbin
 from fabricmark.build import steps as builds
-from fabricmark.build.design import REPLICATIONS, resolve
+from fabricmark.build.design import OPENCL, REPLICATIONS, resolve
 from fabricmark.systems.choice import Wanted
 
 FOLDER = "card"  # beside the results
@@ -80,3 +81,40 @@ def _build_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
         for one in kernels.kernel(name).parameters.values()
         if one.option in given and (one.stage == "build" or one.name == REPLICATIONS)
     }
+
+
+def check(emulate: bool, backend: str | None, language: str | None, devices: Sequence[str | None]) -> None:
+    """Raises FabricmarkError (2) for a backend or language without emulation, and emulation with a named
+    device."""
+    if language is not None and not emulate:
+        raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
+    if backend is not None and (not emulate or backend not in xrt.NAMES):
+        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
+        raise FabricmarkError(f"--backend {backend}", remedy)
+    if emulate and any(one is not None for one in devices):
+        remedy = "leave out --runtime, --platform, --device and --both"
+        raise FabricmarkError("--emulate chooses the device", remedy)
+
+
+def run(
+    job: Any,
+    wanted: Wanted | None,
+    words: Sequence[str],
+    backend: str | None,
+    language: str | None,
+    of_system: Callable[..., Sequence[str]],
+    do: Callable[[Sequence[Any]], int],
+) -> int:
+    """Of a job (measure/launch.py) that lacks these options and its variables: it runs on emulated cards; the
+    exit code.
+
+    `of_system`: the options that a system gives to programs; `do`: does jobs and shows what they found.
+    Raises as `ready`.
+    """
+    backend = backend or next(iter(xrt.NAMES))
+    cards = job.mpi or 1  # ranks of one process share a card
+    with ready(job.benchmark, wanted, words, job.output, cards, backend, language or OPENCL) as made:
+        told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
+        names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
+        options = [*of_system(told, names, words, job.output, without), *words, *made.words]
+        return do([replace(job, extra=tuple(options), variables=tuple(made.variables.items()))])

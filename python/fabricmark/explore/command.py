@@ -54,7 +54,7 @@ def explore(
     steps: Annotated[int | None, typer.Option(min=1, help="Steps of time.")] = None,
     devices: Annotated[str | None, typer.Option(help=HELP["devices"])] = None,
     given: Annotated[list[str] | None, typer.Option("--set", help=HELP["set"])] = None,
-    budget: Annotated[list[str] | None, typer.Option(help=HELP["budget"])] = None,
+    budget: Annotated[list[str] | None, typer.Option(metavar="WHAT=N", help=HELP["budget"])] = None,
     by: Annotated[str, choices.one_of(budgets.BY, HELP["by"])] = budgets.TIME,
     top: Annotated[int, typer.Option(min=1, help="How many designs are shown.")] = 10,
     board: option_types.Board = None,

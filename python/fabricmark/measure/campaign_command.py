@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark.base import terminal
+from fabricmark.base import help, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.measure import campaign, campaign_run, submit
@@ -16,7 +16,7 @@ FILE = typer.Argument(metavar="FILE.toml", help="The campaign.")
 OUTPUT = typer.Option(help="Folder for the folder of results.")
 NODES = typer.Option(metavar="NODE,NODE", help="The whole campaign on each of these, in a folder of its own.")
 
-app = typer.Typer(help="Campaigns as jobs of Slurm; `fabricmark run FILE.toml` runs one here.")
+app = help.App(help="Campaigns as jobs of Slurm; `fabricmark run FILE.toml` runs one here.")
 
 
 @app.command("submit")

@@ -58,11 +58,15 @@ def is_campaign(name: str) -> bool:
     return name != "all" and os.path.isfile(name) and name not in kernels.benchmark_names()
 
 
-def main(file: Path, output: Path, again: bool, full: bool, only: frozenset[str] | None = None) -> int:
+def main(
+    file: Path, output: Path, again: bool, full: bool, only: frozenset[str] | None = None,
+    *, quiet: bool = False,
+) -> int:  # fmt: skip
     """`fabricmark run FILE.toml`: run what is left, show the answer, where it is `full` the tables, and the
     summary; the worst exit code.
 
-    `only`: points with these identities, while other processes may run others.
+    `only`: points with these identities, while other processes may run others. `quiet`: errors, the closing
+    line and the summary alone.
 
     Raises FabricmarkError: 2 for a bad file, 3 where nothing can run, 128 + its number after a signal.
     """
@@ -74,7 +78,7 @@ def main(file: Path, output: Path, again: bool, full: bool, only: frozenset[str]
     folder = output / loaded.name
     try:
         with stopping.on_signals():
-            run(loaded, folder, again, progress, is_part=only is not None)
+            run(loaded, folder, again, progress, is_part=only is not None, quiet=quiet)
     except KeyboardInterrupt as stop:
         code = getattr(stop, "exit_code", 130)
         remedy = "results are kept, the same command goes on with what is left"
@@ -82,7 +86,7 @@ def main(file: Path, output: Path, again: bool, full: bool, only: frozenset[str]
     shown, errors = run_tables.load_all(progress.files)
     if shown:
         tables = (lambda: campaign_table.show(loaded, shown)) if full else None
-        outputs.show_runs(shown, progress.failures, progress.again, tables)
+        outputs.show_runs(shown, progress.failures, progress.again, tables, quiet=quiet)
     for error in errors:
         print(f"fabricmark: error: {error}", file=sys.stderr)
     print(progress.summary(), flush=True)
@@ -98,7 +102,10 @@ def chosen(loaded: Campaign, only: frozenset[str]) -> Campaign:
     return replace(loaded, points=tuple(point for point in loaded.points if point.identity in only))
 
 
-def run(todo: Campaign, folder: Path, again: bool, progress: Progress, *, is_part: bool = False) -> None:
+def run(
+    todo: Campaign, folder: Path, again: bool, progress: Progress, *, is_part: bool = False,
+    quiet: bool = False,
+) -> None:  # fmt: skip
     """Run what has no result in `folder` yet, or everything `again`; one line on standard error a point.
 
     `progress` is filled as it goes. A point that fails does not keep the others from running. `is_part`:
@@ -112,7 +119,7 @@ def run(todo: Campaign, folder: Path, again: bool, progress: Progress, *, is_par
         there = {} if again else {p: found for p in todo.points if (found := finished(folder, p))}
         missing = [point for point in todo.points if point not in there]
         usable = {name: _usable(name) for name in dict.fromkeys(p.runtime for p in missing)}
-        with Steps(progress.points, len(missing)) as steps:
+        with Steps(progress.points, len(missing), silent=quiet) as steps:
             for point in todo.points:
                 steps.begin(point.label())
                 if point in there:

@@ -3,11 +3,13 @@
 import os
 import re
 import shutil
+import subprocess
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import IO
 
 from fabricmark import models
 from fabricmark.base import ended, kernels, paths, runtimes, transports
@@ -90,12 +92,14 @@ def fields_option(job: Job, result: Path) -> list[str]:
 
 
 def start(
-    job: Job, result: Path | None = None, *, quiet: bool = False, keep_open: Sequence[int] = ()
-) -> tuple[int, Path]:
+    job: Job, result: Path | None = None, *, quiet: bool = False, keep_open: Sequence[int] = (),
+    output: IO | None = None,
+) -> tuple[int, Path]:  # fmt: skip
     """Run a job to its end: (exit code 0 to 3, path of its result file, which may not exist).
 
     `result`: where the file goes (default: named by time). The program's own output goes to the terminal,
-    with `quiet` only its errors. `keep_open`: descriptors it holds while it lives, such as that of a lock.
+    or to the file `output`; with `quiet` only its errors. `keep_open`: descriptors it holds while it lives,
+    such as that of a lock.
     Raises FabricmarkError (3), also when a signal ended it or its result is not of what was asked for.
     """
     environment = runtimes.environment(job.runtime, os.environ) | dict(job.variables)
@@ -110,7 +114,10 @@ def start(
     command = command_line(job, result, launcher)
     passed_on = not sys.stderr.isatty()  # a terminal belongs to the program's own bar of progress
     try:
-        process = processes.start(command, environment, quiet=quiet, keep_open=keep_open, passed_on=passed_on)
+        process = processes.start(
+            command, environment, keep_open=keep_open, passed_on=passed_on,
+            output=subprocess.DEVNULL if quiet else output,
+        )  # fmt: skip
     except OSError as error:
         raise FabricmarkError(
             f"cannot start {command[0]}: {error.strerror}", "run `make build`", ENVIRONMENT

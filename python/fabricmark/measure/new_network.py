@@ -48,7 +48,7 @@ def network_command(
     most: Annotated[int | None, typer.Option(min=2, max=4096, help=HELP["most"])] = None,
     passes: Annotated[int, typer.Option(min=1, max=100, help=HELP["passes"])] = PASSES,
     largest: Annotated[int, typer.Option(min=1024, max=2**26, help=HELP["largest"])] = 2**20,
-    output: Annotated[Path | None, typer.Option(help=HELP["output"])] = None,
+    output: Annotated[Path | None, typer.Option(metavar="FILE", help=HELP["output"])] = None,
 ) -> None:
     """Measure messages between ranks: `fabricmark systems network tcp -- mpirun -n 2 --mca btl tcp,self`."""
     launcher = list(context.args)

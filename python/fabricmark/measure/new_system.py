@@ -25,7 +25,8 @@ def new_command(
     name: Annotated[str | None, typer.Argument(help="Name of the system (default: the host's).")] = None,
     runtime: Annotated[str, choices.runtime("Devices of this runtime.", every=True)] = "all",
     output: Annotated[
-        Path | None, typer.Option(help="File to write (default: NAME.toml in your folder of systems).")
+        Path | None,
+        typer.Option(metavar="FILE", help="File to write (default: NAME.toml in your folder of systems)."),
     ] = None,
     again: Annotated[bool, typer.Option("--again", help="Measure even what is known.")] = False,
     passes: Annotated[

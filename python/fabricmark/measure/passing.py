@@ -4,15 +4,15 @@ from collections.abc import Sequence
 from difflib import get_close_matches
 
 import typer
-from typer.core import TyperCommand
 
 from fabricmark import models
+from fabricmark.base import help
 
 SETTINGS = {"ignore_unknown_options": True}
 AFTER = "fabricmark.words_after"  # in the context: how many words stand after ` -- `
 
 
-class Command(TyperCommand):
+class Command(help.Command):
     """A command that keeps in mind how many words follow ` -- `."""
 
     def parse_args(self, ctx: typer.Context, args: list[str]) -> list[str]:

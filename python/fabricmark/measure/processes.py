@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Mapping, Sequence
+from typing import IO
 
 from fabricmark.base import unreaped
 from fabricmark.base.errors import ENVIRONMENT
@@ -22,15 +23,14 @@ PR_SET_PDEATHSIG = 1  # linux/prctl.h
 
 
 def start(
-    command: Sequence[str], environment: Mapping[str, str], *, quiet: bool, keep_open: Sequence[int],
-    passed_on: bool,
+    command: Sequence[str], environment: Mapping[str, str], *, output: int | IO | None,
+    keep_open: Sequence[int], passed_on: bool,
 ) -> subprocess.Popen:  # fmt: skip
     """Start a program in a process group of its own, which also ends when this process is killed.
 
-    `quiet`: without its standard output. `keep_open`: descriptors that it holds while it lives. `passed_on`:
-    its standard error is a pipe, which `wait` reads. Raises OSError.
+    `output`: where its standard output goes; None: to ours. `keep_open`: descriptors that it holds while it
+    lives. `passed_on`: its standard error is a pipe, which `wait` reads. Raises OSError.
     """
-    output = subprocess.DEVNULL if quiet else None
     set_option = getattr(ctypes.CDLL(None), "prctl", None)
     parent = os.getpid()
 

@@ -3,12 +3,13 @@
 import json
 import os
 import sys
+import tempfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from difflib import get_close_matches
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from fabricmark import models
 from fabricmark.base import ended, kernels, micro, paths, runtimes
@@ -215,17 +216,20 @@ def calibrate_if_new(job: Job) -> None:
         print(f"fabricmark: warning: {error}", file=sys.stderr)
 
 
-def run_all(todo: Sequence[Job], outcome: Outcome) -> None:
+def run_all(todo: Sequence[Job], outcome: Outcome, *, quiet: bool = False, has_tables: bool = False) -> None:
     """Do all jobs and note the worst exit code; one that fails does not keep the others from running.
 
-    `outcome` is filled as it goes, so that Ctrl-C leaves what was finished.
+    `outcome` is filled as it goes, so that Ctrl-C leaves what was finished. What a program prints of its
+    result is left out where `has_tables`: the caller shows it again beside models and limits, as always that
+    of a single run. `quiet`: no word of progress either.
     """
-    with Steps(len(todo), shared=True) as steps:
+    shown_later = quiet or has_tables or len(todo) == 1
+    with Steps(len(todo), shared=not shown_later, silent=quiet) as steps:
         for job in todo:
             steps.begin(_label(job), announced=True)
             cause, code = "see its own line above", 0
             try:
-                code = _run_one(job, outcome)
+                code = _run_aside(job, outcome) if shown_later else _run_one(job, outcome)
             except FabricmarkError as error:
                 steps.say(f"fabricmark: error: {error}")
                 cause, code = str(error), error.exit_code
@@ -254,14 +258,28 @@ def _words(job: Job) -> list[str]:
     return [*words, *(["--", *job.extra] if job.extra else [])]
 
 
-def _run_one(job: Job, outcome: Outcome) -> int:
+def _run_aside(job: Job, outcome: Outcome) -> int:
+    """The same, where what the program prints is only shown if it has left no result."""
+    before = len(outcome.files)
+    with tempfile.TemporaryFile() as said:
+        try:
+            return _run_one(job, outcome, said)
+        finally:
+            if len(outcome.files) == before:
+                said.seek(0)
+                sys.stdout.write(said.read().decode("utf-8", "replace"))
+                sys.stdout.flush()
+
+
+def _run_one(job: Job, outcome: Outcome, output: IO | None = None) -> int:
     """Run a job and note its file; its exit code, that of one with a result at most 1.
 
-    Raises FabricmarkError (3) where there is no result.
+    `output`: where the program prints; None: on the terminal. Raises FabricmarkError (3) where there is no
+    result.
     """
     paths.program(job.benchmark)  # a missing one is named before a device is measured for it
     calibrate_if_new(job)
-    code, file = launch.start(job)
+    code, file = launch.start(job, output=output)
     if file.is_file():
         outcome.exit_code = max(outcome.exit_code, code)
         outcome.files.append(file)

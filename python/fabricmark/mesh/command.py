@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from fabricmark.base import paths, terminal
+from fabricmark.base import help, paths, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.base.terminal import Column
@@ -26,7 +26,7 @@ PROJECTION = typer.Option(
     help="Of a file: cpp projects longitude and latitude, none takes metres that look like degrees."
 )
 
-app = typer.Typer(help="Meshes of triangles for the applications.", no_args_is_help=False)
+app = help.App(help="Meshes of triangles for the applications.", no_args_is_help=False)
 
 
 @app.command("check")

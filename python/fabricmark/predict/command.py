@@ -138,7 +138,9 @@ def predict(
     from_files: Annotated[list[Path] | None, typer.Option("--from", help=HELP["from"])] = None,
     calibrate: Annotated[list[Path] | None, typer.Option(metavar="ROWS", help=CALIBRATE)] = None,
     next_run: Annotated[int | None, typer.Option("--next-run", min=1, max=50, help=HELP["next_run"])] = None,
-    budget: Annotated[str | None, typer.Option(help=HELP["budget"])] = None,
+    budget: Annotated[
+        str | None, typer.Option(metavar="TIME", rich_help_panel="Model", help=HELP["budget"])
+    ] = None,
     csv_file: Annotated[Path | None, choices.document("--csv", "Write every prediction.")] = None,
     plot_file: Annotated[Path | None, typer.Option("--plot", help="Draw it: FILE.png or FILE.svg.")] = None,
 ) -> None:

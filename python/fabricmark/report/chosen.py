@@ -1,4 +1,4 @@
-"""What of a report's files is shown, and how: `report --full`, `--benchmark`, `--filter` and `--sort`."""
+"""What is shown of a report, and how: `report --full`, `--sizes`, `--benchmark`, `--filter` and `--sort`."""
 
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -13,18 +13,21 @@ DEFAULT_ORDER = "importance"
 
 @dataclass(frozen=True)
 class Wanted:
-    """`full`: all tables in place of the answer. `benchmark`, `text`: only results of this one, and that
-    have this text; None: all."""
+    """`full`: all tables in place of the answer; `sizes`: with a line for each size.
+
+    `benchmark`, `text`: only results of this one, and that have this text; None: all.
+    """
 
     full: bool = False
     benchmark: str | None = None
     text: str | None = None
     order: str = DEFAULT_ORDER
+    sizes: bool = False
 
     @property
     def has_tables(self) -> bool:
         """Whether tables are asked for: all, or those of one benchmark."""
-        return self.full or self.benchmark is not None
+        return self.full or self.sizes or self.benchmark is not None
 
 
 ALL = Wanted()

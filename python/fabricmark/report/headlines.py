@@ -1,7 +1,7 @@
 """One line for each benchmark and device: what the report says before anything else."""
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
 
 from fabricmark import models
@@ -10,13 +10,17 @@ from fabricmark.base.grouping import grouped
 from fabricmark.report import run_tables
 from fabricmark.report.groups import Group, Metric, field_text, worst_verdict
 
+# Parameters by which two runs are of one problem, beside the work that is counted.
+PROBLEM = ("size", "log_size", "batch", "data_type")
+
 
 @dataclass(frozen=True)
 class Headline:
     """The headline metric of a benchmark on a device: that of the best of its groups of runs.
 
-    `verdict`: the worst of all these groups. `group`: the best one, of `groups`. `by_kernel`: the best of
-    the suite's design for FPGAs and of its optimized kernel, where both were run and are valid.
+    `verdict`: the worst of all these groups. `group`: the best one, of `groups`. `by_kernel`: the metric of
+    the suite's design for FPGAs and of its optimized kernel, where both ran the same problem on the same
+    ranks and are valid.
     """
 
     benchmark: str
@@ -75,16 +79,29 @@ def make(groups: Sequence[Group]) -> list[Headline]:
 
 
 def _by_kernel(found: Sequence[tuple[Group, Metric]]) -> tuple[Metric, Metric] | None:
-    """The best with each kind of kernel; None where one of them is missing, or kernels have no part in it."""
+    """One metric of one problem with each kind of kernel, of the pair whose optimized kernel is best.
+
+    None where no problem was run with both, or kernels have no part in it.
+    """
     if models.traits(found[0][0].benchmark).is_host_code:
         return None
-    bests = []
-    for kernel in (kernels.FPGA_DESIGN, kernels.OPTIMIZED):
-        own = [metric for group, metric in found if group.verdict() == "valid" and _is_of(group, kernel)]
-        if not own:
-            return None
-        bests.append(best(own))
-    return bests[0], bests[1]
+    valid = [(group, metric) for group, metric in found if group.verdict() == "valid"]
+    designs, optimized = (
+        grouped((_problem(*entry), entry[1]) for entry in valid if _is_of(entry[0], kernel))
+        for kernel in (kernels.FPGA_DESIGN, kernels.OPTIMIZED)
+    )
+    pairs = [(best(designs[key]), best(own)) for key, own in optimized.items() if key in designs]
+    chosen = best([fast for _, fast in pairs]) if pairs else None
+    return next((pair for pair in pairs if pair[1] is chosen), None)
+
+
+def _problem(group: Group, metric: Metric) -> tuple[Hashable, ...]:
+    """What two kernels must have in common to be compared: ranks and how they are started, sizes and types
+    of the data, and what is counted. Their other parameters are each kernel's own."""
+    entry, parameters = metric.measurement, group.runs[0].document["parameters"]
+    ranks = (group.fields["ranks"], group.fields["launch"])
+    sizes = tuple(parameters.get(key) for key in PROBLEM)
+    return *ranks, *sizes, entry.name, tuple(entry.axes.items()), entry.unit, entry.work_amount
 
 
 def _is_of(group: Group, kernel: str) -> bool:

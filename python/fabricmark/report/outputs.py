@@ -64,7 +64,7 @@ def main(
     out = terminal.console()
     more = _more("report", *examples.words(places))
     if wanted.has_tables and found.results:
-        run_tables.show(found.results)
+        run_tables.show(found.results, of_sizes=wanted.sizes)
     elif said is not None:
         answer_view.show(said, out, [more], (html is not None) + (png is not None))
     for line in waiting(found) if wanted.has_tables or said is None else ():
@@ -72,7 +72,7 @@ def main(
     for file, as_text in texts.items() if found.results else ():
         paths.write_atomically(file, as_text(found.results))
     if svg is not None and said is not None:
-        _save_svg(svg, found.results if wanted.has_tables else [], said, more)
+        _save_svg(svg, found.results if wanted.has_tables else [], said, more, of_sizes=wanted.sizes)
     if (html is not None or png is not None) and (found.results or found.scalings or found.timelines):
         write(found, grouped, said, html, png, reference)
     if said is not None:
@@ -80,12 +80,12 @@ def main(
     return found
 
 
-def _save_svg(svg: Path, tables: Sequence[Result], said: Answer, more: str) -> None:
+def _save_svg(svg: Path, tables: Sequence[Result], said: Answer, more: str, *, of_sizes: bool) -> None:
     """What the terminal shows as a picture: `tables` of these results, without any the answer."""
 
     def show(out: Console) -> None:
         if tables:
-            run_tables.show(tables, out)
+            run_tables.show(tables, out, of_sizes=of_sizes)
             return
         answer_view.show(said, out, [more], 0)
         out.print(answer_view.closing(said, out))
@@ -100,19 +100,20 @@ def _more(*words: object) -> str:
 
 def show_runs(
     loaded: Sequence[Result], failures: Sequence[Failure], again: Sequence[object],
-    tables: Callable[[], None] | None,
+    tables: Callable[[], None] | None, *, quiet: bool = False,
 ) -> None:  # fmt: skip
-    """What runs found that have ended: of several the answer, of one its table; or what `tables` prints.
+    """What runs found that have ended: of several the answer, of one all of its table; or what `tables`
+    prints. `quiet`: the closing line alone.
 
     `again`: words of the command that shows them once more.
     """
     said = answer.make(groups.make(loaded), failures, 0)
     out = terminal.console()
-    if tables is not None:
+    if tables is not None and not quiet:
         tables()
-    elif len(loaded) == 1 and not failures:
-        run_tables.show(loaded)
-    else:
+    elif len(loaded) == 1 and not failures and not quiet:
+        run_tables.show(loaded, whole=True, of_sizes=True)
+    elif not quiet:
         answer_view.show(said, out, [_more(*again)], 0)
     out.print(answer_view.closing(said, out))
 

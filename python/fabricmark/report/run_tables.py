@@ -19,7 +19,7 @@ from fabricmark.base.errors import FabricmarkError, printable
 from fabricmark.base.grouping import grouped
 from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.models import Prediction, _error_bars
-from fabricmark.report import families, model_errors
+from fabricmark.report import families, model_errors, sizes
 from fabricmark.report.model_errors import Compared
 from fabricmark.results import Measurement, Result
 from fabricmark.results.judgement import INVALID
@@ -277,19 +277,23 @@ def reason_above(known: DeviceLimits | None, rows: Sequence[Row]) -> str | None:
 
 @dataclasses.dataclass(frozen=True)
 class Judged:
-    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, what has to be known, and its rows
-    beside their models."""
+    """A run as tables: {axes: (columns, rows)}, the kinds of its metrics, what has to be known, its rows
+    beside their models, and tables of its sizes."""
 
     tables: dict[tuple[str, ...], tuple[list[Column], list[list[terminal.Cell]]]]
     kinds: set[str]
     hints: list[Text]
     compared: list[Compared]
+    of_sizes: list[tuple[list[Column], list[list[terminal.Cell]]]]
 
 
 def judged(result: Result, known: DeviceLimits | None) -> Judged:
     """A run beside model and limits, of each curve the best point; a table for each set of axes."""
     chosen = families.condensed(result.measurements)
-    found = rows([measurement for measurement, _ in chosen], predictions(result, known))
+    predicted = predictions(result, known)
+    found = rows([measurement for measurement, _ in chosen], predicted)
+    every = zip(result.measurements, rows(result.measurements, predicted), strict=True)
+    of_sizes = sizes.tables(result, [(measurement, row.limit) for measurement, row in every])
     alike = grouped((tuple(measurement.axes), place) for place, (measurement, _) in enumerate(chosen))
     tables = {}
     for axes, places in alike.items():
@@ -303,16 +307,40 @@ def judged(result: Result, known: DeviceLimits | None) -> Judged:
     ]
     kinds = {"modelled kind" if entry.kind == "modelled" else entry.kind for entry in found}
     beside = zip((measurement for measurement, _ in chosen), found, strict=True)
-    return Judged(tables, kinds, hints(result, known, named), model_errors.compared(result, beside))
+    compared = model_errors.compared(result, beside)
+    return Judged(tables, kinds, hints(result, known, named), compared, of_sizes)
 
 
-def section(result: Result, found: Judged, out: Console) -> set[str]:
-    """Print everything about one run; the headings and kinds that it has."""
+def settings(result: Result) -> Text:
+    """`size=65536 data_type=float`: the parameters of a run, as its program prints them."""
+    said = result.document["parameters"].items()
+    return Text(printable(" ".join(f"{name}={families.number_text(value)}" for name, value in said)))
+
+
+def checks(result: Result) -> list[Text]:
+    """One line for each check that held: what was compared, how far off it is and may be."""
+    passed = [verdict for verdict in result.document["verdicts"] if verdict["status"] == "passed"]
+    lines = [
+        f"valid: {one['name']}: {one['measure']} {one['error']:.3g}, at most {one['threshold']:.3g} allowed, "
+        f"{one['checked']} values checked"
+        for one in passed
+    ]
+    return [Text(printable(line)) for line in lines]
+
+
+def section(
+    result: Result, found: Judged, out: Console, *, whole: bool = False, of_sizes: bool = False
+) -> set[str]:  # fmt: skip
+    """Print everything about one run; the headings and kinds that it has. `whole`: with its parameters and
+    with the checks that held, too. `of_sizes`: with all its sizes."""
     terminal.title(out, title(result))
+    if whole:
+        terminal.say(out, settings(result))
     there = set(found.kinds)
-    for columns, lines in found.tables.values():
+    for columns, lines in [*found.tables.values(), *(found.of_sizes if of_sizes else ())]:
         there |= terminal.show(out, columns, lines)
-    for line in [*failures(result), *energy(result), *found.hints]:
+    held = checks(result) if whole else []
+    for line in [*held, *failures(result), *energy(result), *found.hints]:
         terminal.say(out, line)
     out.print()
     return there
@@ -320,7 +348,8 @@ def section(result: Result, found: Judged, out: Console) -> set[str]:
 
 def footnote(out: Console, there: set[str]) -> None:
     """What the headings and kinds mean that are there."""
-    terminal.say(out, " ".join(words for name, words in MEANINGS.items() if name in there), "dim")
+    every = MEANINGS | sizes.MEANINGS
+    terminal.say(out, " ".join(words for name, words in every.items() if name in there), "dim")
 
 
 def full_name(measurement: Measurement) -> str:
@@ -347,8 +376,10 @@ def selection(loaded: Sequence[Result]) -> list[Result]:
     return [loaded[number] for number in sorted(order[:MOST_TABLES])]
 
 
-def show(loaded: Sequence[Result], console: Console | None = None) -> None:
-    """Print the report of all results."""
+def show(
+    loaded: Sequence[Result], console: Console | None = None, *, whole: bool = False, of_sizes: bool = False
+) -> None:  # fmt: skip
+    """Print the report of all results; `whole`, `of_sizes`: see `section`."""
     out = console or terminal.console()
     devices = Devices()
     shown = selection(loaded)
@@ -356,7 +387,7 @@ def show(loaded: Sequence[Result], console: Console | None = None) -> None:
     compared: list[Compared] = []
     for result in shown:
         found = judged(result, devices.of(result))
-        there |= section(result, found, out)
+        there |= section(result, found, out, whole=whole, of_sizes=of_sizes)
         compared += found.compared
     footnote(out, there)
     for line in model_errors.lines(compared) if len(shown) > 1 else ():

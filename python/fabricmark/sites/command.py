@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark.base import choices, paths, terminal
+from fabricmark.base import choices, help, paths, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import Column
 from fabricmark.compare.arguments import load, share
@@ -142,7 +142,7 @@ def reframe_command(
     print(f"{output}: run it by `reframe -c {output} -r`")
 
 
-baseline_app = typer.Typer(help="Nights that a person has called normal.", no_args_is_help=False)
+baseline_app = help.App(help="Nights that a person has called normal.", no_args_is_help=False)
 
 
 @baseline_app.command("set")

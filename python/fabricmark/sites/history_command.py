@@ -8,7 +8,7 @@ from typing import Annotated
 import typer
 from rich.text import Text
 
-from fabricmark.base import choices, paths, terminal
+from fabricmark.base import choices, help, paths, terminal
 from fabricmark.base.cells import as_csv
 from fabricmark.base.errors import BAD_USE, printable
 from fabricmark.base.terminal import NOTHING, Column, counted, number, percent
@@ -19,7 +19,7 @@ DEFAULT = Path("history.db")
 STORE = typer.Option("--store", metavar="FILE", help=f"The store (default: {DEFAULT}).")
 MOST_CHANGES = 4  # of a series, the newest
 
-app = typer.Typer(help="Results of all nights: what each metric did, and what changed beside it.")
+app = help.App(help="Results of all nights: what each metric did, and what changed beside it.")
 
 
 @app.command("add")

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from fabricmark import systems
-from fabricmark.base import choices, paths, terminal
+from fabricmark.base import choices, help, paths, terminal
 from fabricmark.base.errors import FabricmarkError, check_known, printable
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.systems import PROFILES, catalogue, export, files
@@ -15,7 +15,7 @@ from fabricmark.systems.files import SourcedValue
 
 PROSE = ("what it is", "source or reasoning", "published", "fitted", "value")
 
-app = typer.Typer(help="Systems, boards, networks and bitstreams as data.", no_args_is_help=False)
+app = help.App(help="Systems, boards, networks and bitstreams as data.", no_args_is_help=False)
 
 
 @app.command("list")
@@ -74,7 +74,9 @@ def export_command(
             help="A system, a board by itself, or the file of a system.",
         ),
     ],
-    output: Annotated[Path | None, typer.Option(help="File to write (default: standard output).")] = None,
+    output: Annotated[
+        Path | None, typer.Option(metavar="FILE", help="File to write (default: standard output).")
+    ] = None,
     profile: Annotated[str, choices.one_of(PROFILES, "Which values count.")] = "fitted",
 ) -> None:
     """Write a system as JSON in SI units, which programs read with --system."""

@@ -167,7 +167,8 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
                  "whose device memory: opencl, sycl or none [as the placement codes and the runtime say]");
   app.add_option("places", words.places,
                  "memory of each side: H host, D device, B high-bandwidth, P on-chip [H H; D D of a device "
-                 "that is named]");
+                 "that is named]")
+      ->type_name("H|D|B|P");
 }
 
 /// Those that OMB does not have.

@@ -18,6 +18,7 @@
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/common/program.hpp"
 #include "runtime/agreement.hpp"
+#include "runtime/option_help.hpp"
 #include "transport/cached_protocols.hpp"
 #include "transport/protocol_check.hpp"
 
@@ -70,6 +71,7 @@ std::variant<Options, std::string> parsed(const std::vector<std::string>& argume
                "keep nothing, but measure what a program would take here against each protocol, interleaved");
   app.add_option("--json", options.json, "write what was measured, as a list; - for standard output");
   microbench::add_selection(app, options.measured.selection);
+  runtime::simplify_values(app);
   if (std::string text = microbench::text_or_parsed(app, arguments); !text.empty()) return text;
   options.measured.selection.mapping = device::mapping_of_environment();
   microbench::sizes_of(options.largest);

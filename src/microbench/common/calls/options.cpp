@@ -58,7 +58,8 @@ void add_calling(CLI::App& app, Options& options, Texts& texts) {
 
 void add_calls(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("operation", options.name, fmt::format("one of {}", fmt::join(operations(), ", ")))
-      ->required();
+      ->required()
+      ->type_name("NAME");
   app.add_option("--transport", options.transport,
                  fmt::format("{}", fmt::join(runtime::transport_names(), ", ")))
       ->required();
