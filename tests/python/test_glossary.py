@@ -16,6 +16,7 @@ ALLOWED = (
     "tests/python/test_glossary.py",
     'kOldNames{std::pair{"--charge", "--simulate"}}',
     'kOldDryRunPlatform = "phantom"',
+    'options({"--charge", "--system", "s.json"}).simulates',
 )
 
 
