@@ -1,8 +1,8 @@
 """Command words of kernels against a table written from ACCL's documents, and in streams of Vitis' types.
 
-The table is the order of ACCLCommand::start_call and what each of its functions passes (driver/hls/accl_hls.h),
-with the codes of constants.hpp and the places from which the firmware takes addresses
-(ccl_offload_control.c), all of github.com/Xilinx/ACCL, commit 723d8ec. Where ACCL_HLS names a folder with
+The table is the order of ACCLCommand::start_call and what each of its functions passes
+(driver/hls/accl_hls.h), with the codes of constants.hpp and the places from which the firmware takes
+addresses (ccl_offload_control.c), all of github.com/Xilinx/ACCL, commit 723d8ec. Where ACCL_HLS names a folder with
 that header and AP_TYPES one with AMD's ap_int.h, its own words are compared, too.
 """
 
@@ -23,24 +23,33 @@ WORDS = 15
 # name: how a kernel has it, and the twelve arguments of ACCL's call.
 CALLS = {
     "nop": ("accl_nop(use)", (255, 0, COMMUNICATOR, 0, 0, 0, DATAPATH, 0, 0, 0, 0, 0)),
-    "copy": ("accl_copy(use, a, result, count)", (1, COUNT, COMMUNICATOR, 0, 0, 0, DATAPATH, 0, 0, A, 0, RESULT)),
+    "copy": (
+        "accl_copy(use, a, result, count)",
+        (1, COUNT, COMMUNICATOR, 0, 0, 0, DATAPATH, 0, 0, A, 0, RESULT),
+    ),
     "combine": (
         "accl_combine(use, fm::accl_max, a, b, result, count)",
         (2, COUNT, COMMUNICATOR, 0, 1, 0, DATAPATH, 0, 0, A, B, RESULT),
     ),
-    "send": ("accl_send(use, a, count, 3, tag)", (3, COUNT, COMMUNICATOR, 3, 0, TAG, DATAPATH, 0, 0, A, 0, 0)),
+    "send": (
+        "accl_send(use, a, count, 3, tag)",
+        (3, COUNT, COMMUNICATOR, 3, 0, TAG, DATAPATH, 0, 0, A, 0, 0),
+    ),
     "send compressed": (
-        "accl_send(half, a, count, 3, tag)", (3, COUNT, COMMUNICATOR, 3, 0, TAG, DATAPATH, 8, 0, A, 0, 0)
+        "accl_send(half, a, count, 3, tag)",
+        (3, COUNT, COMMUNICATOR, 3, 0, TAG, DATAPATH, 8, 0, A, 0, 0),
     ),
     "recv": (
-        "accl_recv(use, result, count, 2, tag)", (4, COUNT, COMMUNICATOR, 2, 0, TAG, DATAPATH, 0, 0, 0, 0, RESULT)
+        "accl_recv(use, result, count, 2, tag)",
+        (4, COUNT, COMMUNICATOR, 2, 0, TAG, DATAPATH, 0, 0, 0, 0, RESULT),
     ),
     "recv any": (
         "accl_recv(use, result, count, 2, fm::accl_any_tag)",
         (4, COUNT, COMMUNICATOR, 2, 0, 0xFFFFFFFF, DATAPATH, 0, 0, 0, 0, RESULT),
     ),
     "stream_put": (
-        "accl_stream_put(use, a, count, 3, 9)", (3, COUNT, COMMUNICATOR, 3, 0, 9, DATAPATH, 0, 2, A, 0, 0)
+        "accl_stream_put(use, a, count, 3, 9)",
+        (3, COUNT, COMMUNICATOR, 3, 0, 9, DATAPATH, 0, 2, A, 0, 0),
     ),
     "stream_put of a stream": (
         "accl_stream_put(use, fm::accl_stream(0), count, 3, 9)",
@@ -82,7 +91,7 @@ CALLS = {
         "accl_collective(use, fm::accl_all_to_all, 0, count, a, result)",
         (13, COUNT, COMMUNICATOR, 0, 0, 0, DATAPATH, 0, 0, A, 0, RESULT),
     ),
-}  # fmt: skip
+}
 
 PROGRAM = """\
 #include "common/dataflow.hpp"
@@ -154,7 +163,11 @@ def test_every_word_of_every_call_is_that_of_the_documents(tmp_path):
 # What is changed in the header, and in which call the first other word is found.
 FAULTS = {
     "a word left out": ("i < accl_words_of_command", "i < accl_words_of_command - 1", "send"),
-    "halves swapped": ("place % 2 == 1 ? address : address >> 32", "place % 2 == 0 ? address : address >> 32", "send"),
+    "halves swapped": (
+        "place % 2 == 1 ? address : address >> 32",
+        "place % 2 == 0 ? address : address >> 32",
+        "send",
+    ),
     "two words swapped": ("return command.tag;", "return command.reduction;", "send"),
     "operands swapped": ("place < 11 ? command.a", "place < 11 ? command.b", "copy"),
     "no last word": ("word.last = place + 1 == accl_words_of_command", "word.last = false", "nop"),
@@ -162,7 +175,7 @@ FAULTS = {
     "keep of half a word": ("accl_keep_word = 0xf", "accl_keep_word = 0x3", "nop"),
     "the wrong dest": ("word.dest = dest;", "word.dest = dest & 1;", None),
     "the wrong stream flag": ("accl_stream_result = 2", "accl_stream_result = 4", "stream_put"),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("fault", FAULTS)
@@ -216,7 +229,9 @@ OF_THEIRS = ("send", "stream_put", "stream_put of a stream", "broadcast", "scatt
              "all_gather", "all_reduce", "reduce_scatter")  # fmt: skip
 
 
-@pytest.mark.skipif(not (ACCL_HLS and AP_TYPES), reason="ACCL_HLS and AP_TYPES name no folders of AMD's headers")
+@pytest.mark.skipif(
+    not (ACCL_HLS and AP_TYPES), reason="ACCL_HLS and AP_TYPES name no folders of AMD's headers"
+)
 def test_every_word_is_that_of_accls_own_header(tmp_path):
     for stub in ("hls_stream.h", "ap_axi_sdata.h"):
         shutil.copy(REPOSITORY / "tests" / "hls_stub" / stub, tmp_path)
