@@ -151,7 +151,10 @@ void call_engine(const fm::accl_command* calls, unsigned int in_round, unsigned 
   int failures = 0;
   int first_code = 0;
   for (unsigned int round = 0; round < rounds; ++round) {
-    for (unsigned int i = 0; i < in_round; ++i) fm::accl_issue(commands, calls[round * in_round + i]);
+    for (unsigned int i = 0; i < in_round; ++i) {
+      const fm::accl_command call = calls[round * in_round + i];
+      for (int k = 0; k < fm::accl_requests_of_command; ++k) commands.write(fm::accl_requested(call, k));
+    }
     for (unsigned int i = 0; i < in_round; ++i) {
       const int code = (int)fm::accl_wait(statuses);
       if (code != 0 && failures == 0) first_code = code;

@@ -3,13 +3,13 @@
 // engine's arbiter) and on this machine; nothing of it was tried with Vitis or ACCL's own bitstreams.
 //
 //     void exchange(fm::stream<fm::accl_request>& requests, fm::stream<fm::accl_word>& statuses,
-//                   fm::accl_use use, ...) {
-//       fm::accl_issue(requests, fm::accl_send(use, fm::accl_memory(address), count, right, tag));
+//                   fm::accl_use calling, ...) {
+//       fm::accl_issue(requests, fm::accl_send(calling, fm::accl_memory(address), count, right, tag));
 //       fm::accl_wait(statuses);                                    // before the memory is used again
 //     }
 //
 // Words, codes and flags are those of ACCL: accl_words.hpp has them all. The host tells physical addresses of
-// memory, and `use`.
+// memory, and `calling`.
 #ifndef FABRICMARK_ACCL_HPP
 #define FABRICMARK_ACCL_HPP
 

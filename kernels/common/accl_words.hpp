@@ -179,19 +179,27 @@ inline accl_word accl_sent_word(const accl_command& command, int place) {
   return word;
 }
 
-/// The command, to the engine.
-template <typename Requests>
-void accl_issue(Requests& requests, const accl_command& command) {
+/// How many values a command is on a stream of accl_request, and number `place` of them.
 #if FM_ACCL_NATIVE
+const int accl_requests_of_command = 1;
+inline accl_request accl_requested(const accl_command& command, int /*place*/) {
   accl_request request;
   for (int i = 0; i < accl_words_of_command; ++i) request.words[i] = accl_sent_word(command, i);
-  requests.write(request);
+  return request;
+}
 #else
-  for (int i = 0; i < accl_words_of_command; ++i) {
-#pragma HLS pipeline II = 1
-    requests.write(accl_sent_word(command, i));
-  }
+const int accl_requests_of_command = accl_words_of_command;
+inline accl_request accl_requested(const accl_command& command, int place) {
+  return accl_sent_word(command, place);
+}
 #endif
+
+/// The command, to the engine.
+template <typename Requests>
+void accl_issue(Requests& commands, const accl_command& command) {
+  for (int i = 0; i < accl_requests_of_command; ++i) {
+    commands.write(accl_requested(command, i));
+  }
 }
 
 /// How the oldest call that has not been answered ended: 0, or bits of accl_error.

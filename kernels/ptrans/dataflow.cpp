@@ -170,7 +170,7 @@ void receive_blocks_by_engine(fm::stream<fm::words<DATA_TYPE, 64 / sizeof(DATA_T
 /// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for
 /// each of `streams`. A command counts with 32 bits: more elements are more commands, of whole words.
 void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
-               const unsigned long long* elements, int streams, int peer, fm::accl_use use) {
+               const unsigned long long* elements, int streams, int peer, fm::accl_use calling) {
 #pragma HLS interface mode = m_axi port = elements bundle = elements
   const unsigned long long most = 1ULL << 31;
   unsigned long long made = 0;
@@ -178,7 +178,7 @@ void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>
     unsigned long long left = elements[i];
     do {
       const unsigned int count = (unsigned int)(left < most ? left : most);
-      fm::accl_issue(commands, fm::accl_stream_put(use, fm::accl_stream(i), count, peer, i));
+      fm::accl_issue(commands, fm::accl_stream_put(calling, fm::accl_stream(i), count, peer, i));
       left -= count;
       ++made;
     } while (left > 0);
@@ -191,15 +191,15 @@ void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>
 void exchange_blocks(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
                      const int* receives, int receiving, const int* sends, int sending,
                      unsigned long long arrived, unsigned long long a, unsigned int elements,
-                     unsigned long long bytes, fm::accl_use use) {
+                     unsigned long long bytes, fm::accl_use calling) {
 #pragma HLS interface mode = m_axi port = receives bundle = receives
 #pragma HLS interface mode = m_axi port = sends bundle = sends
   for (int i = 0; i < receiving + sending; ++i) {
     const bool is_receive = i < receiving;
     const int* const one = is_receive ? receives + 3 * i : sends + 3 * (i - receiving);
     const fm::accl_operand block = fm::accl_memory((is_receive ? arrived : a) + one[1] * bytes);
-    fm::accl_issue(commands, is_receive ? fm::accl_recv(use, block, elements, one[0], one[2])
-                                        : fm::accl_send(use, block, elements, one[0], one[2]));
+    fm::accl_issue(commands, is_receive ? fm::accl_recv(calling, block, elements, one[0], one[2])
+                                        : fm::accl_send(calling, block, elements, one[0], one[2]));
   }
   for (int i = 0; i < receiving + sending; ++i) fm::accl_wait(statuses);
 }

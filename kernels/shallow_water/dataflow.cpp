@@ -126,7 +126,7 @@ void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count,
 /// from each into memory at address `memory`, one after the other. `arrived` hears of each that is there.
 /// `failed`: how many calls ended with an error, and the status of the first one.
 void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count, unsigned int steps,
-                    unsigned long long memory, fm::accl_use use, fm::stream<int>& ready,
+                    unsigned long long memory, fm::accl_use calling, fm::stream<int>& ready,
                     fm::stream<int>& arrived, fm::stream<fm::accl_request>& sends,
                     fm::stream<fm::accl_word>& sent, fm::stream<fm::accl_request>& receives,
                     fm::stream<fm::accl_word>& received, int* failed) {
@@ -140,13 +140,14 @@ void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count,
       const sw_kernels::neighbour other = neighbours[n];
       ready.read();
       const unsigned int elements = in_word * sw_kernels::words_of(other.sent);
-      fm::accl_issue(sends, fm::accl_send(use, fm::accl_stream(0), elements, other.rank, 0));
+      fm::accl_issue(sends, fm::accl_send(calling, fm::accl_stream(0), elements, other.rank, 0));
     }
     unsigned long long first = 0;
     for (unsigned int n = 0; n < count; ++n) {
       const sw_kernels::neighbour other = neighbours[n];
       const unsigned int elements = in_word * sw_kernels::words_of(other.received);
-      fm::accl_issue(receives, fm::accl_recv(use, fm::accl_memory(memory + first), elements, other.rank, 0));
+      fm::accl_issue(receives,
+                     fm::accl_recv(calling, fm::accl_memory(memory + first), elements, other.rank, 0));
       first += elements * sizeof(DATA_TYPE);
       const int code = (int)fm::accl_wait(received);
       if (code != 0 && failures == 0) first_code = code;

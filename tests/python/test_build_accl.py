@@ -21,7 +21,7 @@ from hls_support import STUB, built, run
 BENCHMARKS, BOARDS, NETWORKS = (tuple(accl.data()[name]) for name in ("designs", "boards", "networks"))
 VERSIONS = rules.load("v++").versions
 HBM = Memory("hbm", "host", 32, 2**28)
-OURS = r"(?m)^(nk|sp|slr|stream_connect)=.*\b(control|make_.|take_.|join|route)\b.*\n"
+OURS = r"(?m)^(nk|sp|slr|stream_connect)=.*\b(control|make_.|take_.|joiner|router)\b.*\n"
 
 
 def made_up(benchmark, board="u280_hbm", network="accl-udp"):
@@ -63,7 +63,7 @@ def test_every_configuration_passes_for_each_board_network_and_version(benchmark
 
 # Of our kernels: who commands the engine, and who is at its streams of data.
 ENDS = {
-    "b_eff": ({"control"}, "join", "route"),
+    "b_eff": ({"control"}, "joiner", "router"),
     "ptrans": ({"put", "exchange"}, "send", "receive"),
     "hpl": ({"carry"}, "lb_user_krnl_0", "lb_user_krnl_0"),
     "shallow_water": ({"control"}, "send", None),
@@ -91,36 +91,40 @@ MISTAKES = {
     "ends swapped": (
         "hostctrl_0_0.cmd:arb_0.cmd_clients_0",
         "arb_0.cmd_clients_0:hostctrl_0_0.cmd",
-        "stream-direction",
+        "connection-direction",
     ),
-    "a port that is not there": ("arb_0.cmd_cclo:", "arb_0.cmd_ccl0:", "stream-port-unknown"),
-    "a port of ours that is not there": ("join.joined:", "join.join:", "stream-port-unknown"),
+    "a port that is not there": ("arb_0.cmd_cclo:", "arb_0.cmd_ccl0:", "connection-port"),
+    "a port of ours that is not there": ("joiner.joined:", "joiner.join:", "connection-port"),
     "commands into data": (
         "control.commands:arb_0.cmd_clients_1",
         "control.commands:arith_0.in0",
-        "stream-words-differ",
+        "connection-words",
     ),
     "data into commands": (
-        "join.joined:ccl_offload_0.s_axis_krnl",
-        "join.joined:arb_0.cmd_clients_1",
-        "stream-words-differ",
+        "joiner.joined:ccl_offload_0.s_axis_krnl",
+        "joiner.joined:arb_0.cmd_clients_1",
+        "connection-words",
     ),
     "words without keep and last": (
         "take_0.arrived:control.from_left",
         "take_0.arrived:ccl_offload_0.s_axis_krnl",
-        "stream-words-differ",
+        "connection-words",
     ),
     "words of another kernel of ours": (
-        "make_0.leaving:join.first",
+        "make_0.leaving:joiner.first",
         "make_0.leaving:control.from_left",
-        "stream-words-differ",
+        "connection-words",
     ),
-    "a stream to nobody": ("stream_connect=take_0.arrived:control.from_left\n", "", "stream-open"),
-    "statuses to nobody": ("stream_connect=arb_0.ack_clients_1:control.statuses:512\n", "", "stream-open"),
+    "a stream to nobody": ("stream_connect=take_0.arrived:control.from_left\n", "", "connection-open"),
+    "statuses to nobody": (
+        "stream_connect=arb_0.ack_clients_1:control.statuses:512\n",
+        "",
+        "connection-open",
+    ),
     "one stream, two readers": ("arith_0.in1", "arith_0.in0", "connection-twice"),
     "a kernel that nobody compiled": (
-        "nk=join_words:1:join\n",
-        "nk=joined_words:1:join\n",
+        "nk=join_words:1:joiner\n",
+        "nk=joined_words:1:joiner\n",
         "kernel-not-compiled",
     ),
     "no such unit": ("stream_connect=make_1.", "stream_connect=make_2.", "unit-unknown"),

@@ -201,7 +201,7 @@ struct WordFault {
   std::function<void(Words&)> make;
 };
 
-// Each word of a good command is spoiled in turn: one line names it, and the others are told.
+// Each word of a good command is corrupted in turn: one line names it, and the others are told.
 TEST(EngineWords, WhatCannotBeNamesItsWord) {
   const auto set = [](int place, unsigned int value) {
     return [place, value](Words& words) { words[static_cast<std::size_t>(place)].data = value; };
@@ -267,7 +267,7 @@ TEST(EngineWords, AnyWordsEnd) {
       Words words = words_of(fm::accl_copy(rank.accl.use(Type::kFloat32), fm::accl_memory(address),
                                            fm::accl_memory(address), 20));
       const std::array<unsigned int, 6> likely{0, 1, 2, 255, ~0U, static_cast<unsigned int>(address)};
-      for (int spoiled = 0; spoiled < 3; ++spoiled) {
+      for (int corrupted = 0; corrupted < 3; ++corrupted) {
         words[draw.below(words.size())].data = likely.at(draw.below(likely.size()));
         words[8].data = 0;  // no streams, whose words would be waited for
       }

@@ -16,7 +16,7 @@ from fabricmark.build.rules import FOLDER
 
 COMMAND, STATUS, DATA = "fm::accl_request", "fm::accl_word", "fm::accl_data"
 BITS = {COMMAND: 32, STATUS: 32, DATA: 512}
-STREAM = re.compile(r"fm::stream<(.*)>&")
+STREAM = re.compile(r"fm::\w+<(.*)>&")
 ENGINE = "ccl_offload_0"
 HOST = "hostctrl_0_0"
 LOOPBACK = "lb_user_krnl_0"

@@ -294,20 +294,20 @@ def _joined(script: Script, value: str, ends: Sequence[tuple[str, str]]) -> Iter
         if known is None:
             continue
         if port not in known:
-            yield script.finding("stream-port-unknown", f"{value}, {kernel} has no {port}")
+            yield script.finding("connection-port", f"{value}, {kernel} has no {port}")
             continue
         one = known[port]
         found.append(one)
         if isinstance(one, Port) and one.writes != writes:
-            yield script.finding("stream-direction", f"{value}, {kernel}.{port}")
+            yield script.finding("connection-direction", f"{value}, {kernel}.{port}")
     bits = [BITS.get(one, 0) if isinstance(one, str) else one.bits for one in found]
     if len(found) < len(ends):
         return
     are_types = all(isinstance(one, str) for one in found)
     if (are_types and found[0] != found[1]) or (not are_types and all(bits) and bits[0] != bits[1]):
-        yield script.finding("stream-words-differ", value)
+        yield script.finding("connection-words", value)
     elif not are_types and any(isinstance(one, str) and one not in BITS for one in found):
-        yield script.finding("stream-words-differ", f"{value}, whose words have neither keep nor last")
+        yield script.finding("connection-words", f"{value}, whose words have neither keep nor last")
 
 
 def _open(script: Script, units: Mapping[str, str], ends: Mapping[str, int]) -> Iterator[Finding]:
@@ -315,7 +315,7 @@ def _open(script: Script, units: Mapping[str, str], ends: Mapping[str, int]) -> 
     for unit, kernel in units.items():
         for port, kind in script.ports.get(kernel, {}).items():
             if isinstance(kind, str) and f"{unit}.{port}" not in ends:
-                yield script.finding("stream-open", f"{unit}.{port}")
+                yield script.finding("connection-open", f"{unit}.{port}")
 
 
 def _reserved(script: Script) -> Iterator[Finding]:

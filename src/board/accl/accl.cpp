@@ -188,11 +188,11 @@ fm::accl_use Accl::use(Type type, int communicator, bool is_compressed) const {
 
 const std::string& Accl::logic_failure() const { return *logic_failure_; }
 
-void Accl::connect_logic(dataflow::stream<fm::accl_request>& requests, dataflow::stream<Status>& statuses) {
+void Accl::connect_logic(dataflow::stream<fm::accl_request>& commands, dataflow::stream<Status>& statuses) {
   serve_logic(
-      requests,
-      [&requests] {
-        const fm::accl_request request = requests.read();
+      commands,
+      [&commands] {
+        const fm::accl_request request = commands.read();
         return std::vector<fm::accl_word>(std::begin(request.words), std::end(request.words));
       },
       statuses);

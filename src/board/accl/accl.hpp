@@ -112,7 +112,7 @@ class Accl {
     streams_->connect_from_kernel(number, words);
   }
   /// Calls from a kernel of this device: it writes commands and reads one status for each, in their order.
-  void connect_logic(dataflow::stream<fm::accl_request>& requests, dataflow::stream<Status>& statuses);
+  void connect_logic(dataflow::stream<fm::accl_request>& commands, dataflow::stream<Status>& statuses);
   /// The same word by word, as ACCL's port has it. A word takes a cycle; a call is issued with its last one.
   void connect_logic(dataflow::stream<fm::accl_word>& words, dataflow::stream<Status>& statuses);
   /// Of calls of kernels: what the last one that failed ended with; "" where none has.

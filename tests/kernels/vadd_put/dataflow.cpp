@@ -11,8 +11,8 @@ using accl_word = fm::words<float, 16>;
 const int vadd_source = 0;
 const int vadd_target = 9;
 
-/// As there, the host tells the addresses of communicator and datapath (`use`). `status`: of the call.
-void vadd_put(const float* from, float* results, int count, int onward, fm::accl_use use,
+/// As there, the host tells the addresses of communicator and datapath (`calling`). `status`: of the call.
+void vadd_put(const float* from, float* results, int count, int onward, fm::accl_use calling,
               fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
               fm::stream<fm::accl_data>& leaving, fm::stream<fm::accl_data>& arriving, unsigned int* status) {
 #pragma HLS interface mode = m_axi port = from bundle = from
@@ -22,7 +22,7 @@ void vadd_put(const float* from, float* results, int count, int onward, fm::accl
 #pragma HLS interface mode = axis port = statuses
 #pragma HLS interface mode = axis port = leaving
 #pragma HLS interface mode = axis port = arriving
-  fm::accl_issue(commands, fm::accl_stream_put(use, fm::accl_stream(vadd_source),
+  fm::accl_issue(commands, fm::accl_stream_put(calling, fm::accl_stream(vadd_source),
                                                static_cast<unsigned int>(count), onward, vadd_target));
   for (int first = 0; first < count; first += 16) {
     accl_word word;
