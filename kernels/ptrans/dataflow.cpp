@@ -136,9 +136,11 @@ void receive_blocks(fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& stays,
 
 // The same with ACCL's engine in the place of a channel: words of 64 bytes.
 
-void send_blocks_by_engine(const fm::words<DATA_TYPE, 64 / sizeof(DATA_TYPE)>* a, const unsigned* sources,
+const int engine_width = 64 / sizeof(DATA_TYPE);
+
+void send_blocks_by_engine(const fm::words<DATA_TYPE, engine_width>* a, const unsigned* sources,
                            unsigned staying, unsigned leaving,
-                           fm::stream<fm::words<DATA_TYPE, 64 / sizeof(DATA_TYPE)>>& stays,
+                           fm::stream<fm::words<DATA_TYPE, engine_width>>& stays,
                            fm::stream<fm::accl_data>& leaves) {
 #pragma HLS interface mode = m_axi port = a bundle = a
 #pragma HLS aggregate variable = a
@@ -146,15 +148,13 @@ void send_blocks_by_engine(const fm::words<DATA_TYPE, 64 / sizeof(DATA_TYPE)>* a
 #pragma HLS interface mode = axis port = stays
 #pragma HLS interface mode = axis port = leaves
   DATA_TYPE local[2 * BLOCK_SIZE * BLOCK_SIZE];
-#pragma HLS array_partition variable = local cyclic factor = 64 / sizeof(DATA_TYPE)
-  transpose_and_send<DATA_TYPE, 64 / sizeof(DATA_TYPE)>(a, sources, staying, leaving, BLOCK_SIZE, local,
-                                                        stays, leaves);
+#pragma HLS array_partition variable = local cyclic factor = engine_width
+  transpose_and_send<DATA_TYPE, engine_width>(a, sources, staying, leaving, BLOCK_SIZE, local, stays, leaves);
 }
 
-void receive_blocks_by_engine(fm::stream<fm::words<DATA_TYPE, 64 / sizeof(DATA_TYPE)>>& stays,
-                              fm::stream<fm::accl_data>& arrives,
-                              const fm::words<DATA_TYPE, 64 / sizeof(DATA_TYPE)>* b,
-                              fm::words<DATA_TYPE, 64 / sizeof(DATA_TYPE)>* c, const unsigned* targets,
+void receive_blocks_by_engine(fm::stream<fm::words<DATA_TYPE, engine_width>>& stays,
+                              fm::stream<fm::accl_data>& arrives, const fm::words<DATA_TYPE, engine_width>* b,
+                              fm::words<DATA_TYPE, engine_width>* c, const unsigned* targets,
                               unsigned staying, unsigned arriving) {
 #pragma HLS interface mode = axis port = stays
 #pragma HLS interface mode = axis port = arrives
@@ -163,8 +163,7 @@ void receive_blocks_by_engine(fm::stream<fm::words<DATA_TYPE, 64 / sizeof(DATA_T
 #pragma HLS interface mode = m_axi port = c bundle = c
 #pragma HLS aggregate variable = c
 #pragma HLS interface mode = m_axi port = targets bundle = targets
-  receive_and_add<DATA_TYPE, 64 / sizeof(DATA_TYPE)>(stays, arrives, b, c, targets, staying, arriving,
-                                                     BLOCK_SIZE);
+  receive_and_add<DATA_TYPE, engine_width>(stays, arrives, b, c, targets, staying, arriving, BLOCK_SIZE);
 }
 
 /// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for

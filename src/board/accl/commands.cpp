@@ -2,11 +2,12 @@
 // by the number and the name of its word.
 #include <fmt/core.h>
 
-#include <algorithm>
 #include <array>
+#include <iterator>
 #include <string>
 
 #include "board/accl/caller.hpp"
+#include "collectives/elements.hpp"
 
 namespace fabricmark::accl {
 
@@ -72,7 +73,7 @@ int stream_of(std::uint64_t address, int of_accl) {
 Command Caller::arguments(std::span<const fm::accl_word> words) {
   const auto last = static_cast<int>(kWords.size()) - 1;
   for (int place = 0; place <= last; ++place) {
-    if (place >= static_cast<int>(words.size())) {
+    if (place >= std::ssize(words)) {
       throw refused(place, Code::kNotSupported, fmt::format("is missing of the {}", kWords.size()));
     }
     const fm::accl_word& word = words[static_cast<std::size_t>(place)];

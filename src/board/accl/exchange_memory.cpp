@@ -10,7 +10,7 @@ namespace {
 
 using collectives::Type;
 
-constexpr std::size_t kBytesOfDatapath = 4 * (7 + 2);
+constexpr std::size_t kBytesOfDatapath = std::size_t{4} * (7 + 2);
 constexpr std::array kDatapaths{
     ExchangeMemory::Datapath{Type::kFloat16, false}, ExchangeMemory::Datapath{Type::kFloat32, true},
     ExchangeMemory::Datapath{Type::kFloat32, false}, ExchangeMemory::Datapath{Type::kFloat64, false},

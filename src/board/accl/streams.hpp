@@ -102,6 +102,7 @@ class Streams {
             word.dest = static_cast<unsigned char>(number);
           } else {
             static_assert(sizeof(Word) == kWordBytes);
+            static_cast<void>(number);  // which such words do not say
             std::memcpy(&word, from, sizeof word);
           }
           words.write(word);
