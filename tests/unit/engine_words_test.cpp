@@ -128,6 +128,29 @@ TEST(EngineWords, AKernelCallsWordByWord) {
   EXPECT_EQ(result, counting(kCount, 3));
 }
 
+// As ACCLCommand::copy and combine have them: without a communicator.
+TEST(EngineWords, WhatStaysOnTheDeviceNeedsNoCommunicator) {
+  std::vector<float> copied(20);
+  std::vector<float> sums(20);
+  run(devices(network::Protocol::kTcp), [&](const Rank& rank) {
+    if (rank.host.device() == 0) {
+      const auto port = port_of(rank);
+      std::vector<float> mine = counting(20, 3);
+      const auto from = fm::accl_memory(rank.accl.address_of(view(mine)));
+      fm::accl_use use = rank.accl.use(Type::kFloat32);
+      use.communicator = 0;
+      const auto to = fm::accl_memory(rank.accl.address_of(view(copied)));
+      EXPECT_EQ(issued(rank, *port, words_of(fm::accl_copy(use, from, to, 20))).status, 0U);
+      const auto sum = fm::accl_memory(rank.accl.address_of(view(sums)));
+      EXPECT_EQ(issued(rank, *port, words_of(fm::accl_combine(use, fm::accl_sum, from, to, sum, 20))).status,
+                0U);
+    }
+    rank.accl.finish();
+  });
+  EXPECT_EQ(copied, counting(20, 3));
+  for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_EQ(sums[i], 2 * copied[i]);
+}
+
 void write_data(stream<fm::accl_data>& to, int words, unsigned long long last_keep) {
   for (int i = 0; i < words; ++i) {
     const std::vector<float> values = counting(16, static_cast<float>(16 * i));

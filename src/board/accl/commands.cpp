@@ -111,7 +111,11 @@ Call Caller::numbers_of(const Command& command) const {
     throw refused(kFunction, Code::kNotSupported, fmt::format("there is no function {}", command.function));
   }
   call.kind = *kind;
-  const std::optional<int> communicator = exchange_.communicator_at(command.communicator);
+  // ACCL's header passes 0 for what does not leave the device.
+  const bool is_local = call.kind == Kind::kCopy || call.kind == Kind::kCombine || call.kind == Kind::kNop;
+  const std::optional<int> communicator = is_local && command.communicator == 0
+                                              ? std::optional(0)
+                                              : exchange_.communicator_at(command.communicator);
   if (!communicator) {
     throw refused(kCommunicator, Code::kUnknownRank,
                   fmt::format("at {:#x} is no communicator that the host made", command.communicator));
