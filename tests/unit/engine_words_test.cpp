@@ -197,6 +197,35 @@ TEST(EngineWords, DataHaveKeepLastAndDest) {
   }
 }
 
+// Words for a stream that no kernel reads come nowhere: the kernel that waits for them is named.
+TEST(EngineWords, AWrongDestIsFound) {
+  for (const unsigned int stream_of_put : {9U, 12U}) {
+    std::array<std::string, 2> told;
+    std::vector<fm::accl_data> all;
+    run(devices(network::Protocol::kTcp), [&](const Rank& rank) {
+      const auto port = port_of(rank);
+      const auto data = std::make_shared<stream<fm::accl_data>>("from the engine");
+      rank.accl.keep(data);
+      std::vector<float> values = counting(32);
+      try {
+        if (rank.host.device() == 0) {
+          const auto from = fm::accl_memory(rank.accl.address_of(view(values)));
+          const fm::accl_use use = rank.accl.use(Type::kFloat32);
+          issued(rank, *port, words_of(fm::accl_stream_put(use, from, 32, 1, stream_of_put)));
+        } else {
+          rank.accl.connect_to_kernel(9, *data);
+          rank.host.start("read_data", {}, read_data, *data, 2, &all);
+        }
+        rank.accl.finish();
+      } catch (const Error& error) {
+        told.at(static_cast<std::size_t>(rank.host.device())) = error.what();
+      }
+    });
+    EXPECT_EQ(all.size(), stream_of_put == 9 ? 2U : 0U);
+    EXPECT_EQ(told[1].find("read_data") != std::string::npos, stream_of_put == 12) << told[0] << told[1];
+  }
+}
+
 TEST(EngineWords, AWordWithoutAllThatCountsEndsTheRun) {
   std::array<std::string, 2> told;
   run(devices(network::Protocol::kTcp), [&](const Rank& rank) {
