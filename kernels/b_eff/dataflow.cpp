@@ -137,11 +137,11 @@ void receive_messages(fm::stream<b_eff_word>& even, fm::stream<b_eff_word>& odd,
 
 /// Calls the engine: `rounds` times the next `in_round` of `calls`. A round begins when the calls of the one
 /// before have ended, and where they are awaited, its messages from the left and from the right have arrived.
-/// `failed`: how many calls ended with an error, and the code of the first one.
+/// `failed`: how many calls ended with an error, and the status of the first one.
 void call_engine(const fm::accl_command* calls, unsigned int in_round, unsigned int rounds,
-                 unsigned int awaits_left, unsigned int awaits_right, fm::stream<fm::accl_command>& commands,
-                 fm::stream<fm::accl_status>& statuses, fm::stream<int>& from_left,
-                 fm::stream<int>& from_right, int* failed) {
+                 unsigned int awaits_left, unsigned int awaits_right, fm::stream<fm::accl_request>& commands,
+                 fm::stream<fm::accl_word>& statuses, fm::stream<int>& from_left, fm::stream<int>& from_right,
+                 int* failed) {
 #pragma HLS interface mode = m_axi port = calls bundle = calls
 #pragma HLS interface mode = axis port = commands
 #pragma HLS interface mode = axis port = statuses
@@ -151,9 +151,12 @@ void call_engine(const fm::accl_command* calls, unsigned int in_round, unsigned 
   int failures = 0;
   int first_code = 0;
   for (unsigned int round = 0; round < rounds; ++round) {
-    for (unsigned int i = 0; i < in_round; ++i) commands.write(calls[round * in_round + i]);
     for (unsigned int i = 0; i < in_round; ++i) {
-      const int code = statuses.read().code;
+      const fm::accl_command call = calls[round * in_round + i];
+      for (int k = 0; k < fm::accl_requests_of_command; ++k) commands.write(fm::accl_requested(call, k));
+    }
+    for (unsigned int i = 0; i < in_round; ++i) {
+      const int code = (int)fm::accl_wait(statuses);
       if (code != 0 && failures == 0) first_code = code;
       failures += code != 0 ? 1 : 0;
     }
@@ -168,20 +171,20 @@ void call_engine(const fm::accl_command* calls, unsigned int in_round, unsigned 
 
 /// The words of messages, each `stride` words behind the one before, to the engine.
 void make_words(const b_eff_engine_word* memory, unsigned int words, unsigned int stride,
-                unsigned int messages, fm::stream<b_eff_engine_word>& leaving) {
+                unsigned int messages, fm::stream<fm::accl_data>& leaving) {
 #pragma HLS interface mode = m_axi port = memory bundle = memory
 #pragma HLS aggregate variable = memory
 #pragma HLS interface mode = axis port = leaving
   for (unsigned int message = 0; message < messages; ++message) {
     for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-      leaving.write(memory[message * stride + i]);
+      leaving.write(fm::accl_packed(memory[message * stride + i].value, 0));
     }
   }
 }
 
 /// What the engine delivers, into memory; tells the control kernel of each message but the last.
-void take_words(fm::stream<b_eff_engine_word>& arriving, b_eff_engine_word* memory, unsigned int words,
+void take_words(fm::stream<fm::accl_data>& arriving, b_eff_engine_word* memory, unsigned int words,
                 unsigned int stride, unsigned int messages, fm::stream<int>& arrived) {
 #pragma HLS interface mode = axis port = arriving
 #pragma HLS interface mode = m_axi port = memory bundle = memory
@@ -190,9 +193,45 @@ void take_words(fm::stream<b_eff_engine_word>& arriving, b_eff_engine_word* memo
   for (unsigned int message = 0; message < messages; ++message) {
     for (unsigned int i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-      memory[message * stride + i] = arriving.read();
+      b_eff_engine_word word;
+      fm::accl_unpack(arriving.read(), word.value);
+      memory[message * stride + i] = word;
     }
     if (message + 1 < messages) arrived.write(1);
+  }
+}
+
+// ACCL has one stream in each direction: on a card these two are between it and the kernels above. The
+// emulated engine has a stream for each of them.
+
+/// The words of messages in both directions in turn, as the calls for them follow each other.
+void join_words(fm::stream<fm::accl_data>& first, fm::stream<fm::accl_data>& second, unsigned int words,
+                unsigned int messages, fm::stream<fm::accl_data>& joined) {
+#pragma HLS interface mode = axis port = first
+#pragma HLS interface mode = axis port = second
+#pragma HLS interface mode = axis port = joined
+  for (unsigned int i = 0; i < 2 * messages; ++i) {
+    for (unsigned int k = 0; k < words; ++k) {
+#pragma HLS pipeline II = 1
+      joined.write(i % 2 == 0 ? first.read() : second.read());
+    }
+  }
+}
+
+/// `words` words to whom they are for, as `dest` says: 0 or 1.
+void route_words(fm::stream<fm::accl_data>& arriving, unsigned int words, fm::stream<fm::accl_data>& first,
+                 fm::stream<fm::accl_data>& second) {
+#pragma HLS interface mode = axis port = arriving
+#pragma HLS interface mode = axis port = first
+#pragma HLS interface mode = axis port = second
+  for (unsigned int i = 0; i < words; ++i) {
+#pragma HLS pipeline II = 1
+    const fm::accl_data word = arriving.read();
+    if (word.dest == 0) {
+      first.write(word);
+    } else {
+      second.write(word);
+    }
   }
 }
 

@@ -193,34 +193,29 @@ void take(const word<T>* kept, fm::stream<word<T>>& leaving, int words, bool kee
   }
 }
 
-/// `count` elements of a memory that goes from rank `root` of a communicator to all of it.
+/// `count` elements of memory that go from rank `root` of a communicator to all of it.
 struct broadcast {
-  int communicator;
+  fm::accl_use use;
   int root;
-  bool is_root;  // here they come from
-  int memory;    // its number for the engine
-  unsigned long long first;
-  unsigned long long count;  // 0: none
+  unsigned long long address;  // where they are, and come to
+  unsigned int count;          // 0: none
 };
 
-/// Has the engine broadcast along the device's row and its column, both at the same time. `type`: of the
-/// elements, as accl_command has it. `failed` is the first status that does not say that it is done.
-inline void carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-                  broadcast along_row, broadcast along_column, int number_type, fm::accl_status* failed) {
+/// Has the engine broadcast along the device's row and its column, both at the same time. `failed` is the
+/// first status that does not say that it is done.
+inline void carry(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
+                  broadcast along_row, broadcast along_column, unsigned int* failed) {
   for (int i = 0; i < 2; ++i) {
     const broadcast& one = i == 0 ? along_row : along_column;
     if (one.count == 0) continue;
-    const fm::accl_operand elements = fm::accl_memory(one.memory, one.first);
-    fm::accl_command command = fm::accl_collective(fm::accl_broadcast, one.root, one.count,
-                                                   one.is_root ? elements : fm::accl_no_operand(), elements);
-    command.communicator = one.communicator;
-    command.type = number_type;
-    commands.write(command);
+    const fm::accl_operand elements = fm::accl_memory(one.address);
+    fm::accl_issue(commands, fm::accl_collective(one.use, fm::accl_broadcast, one.root, one.count, elements,
+                                                 fm::accl_no_operand()));
   }
   for (int i = 0; i < 2; ++i) {
     if ((i == 0 ? along_row : along_column).count == 0) continue;
-    const fm::accl_status status = statuses.read();
-    if (status.code != 0 && failed->code == 0) *failed = status;
+    const unsigned int status = fm::accl_wait(statuses);
+    if (status != 0 && *failed == 0) *failed = status;
   }
 }
 
@@ -313,11 +308,10 @@ void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& leaving, int words, bo
   hpl::take<DATA_TYPE>(kept, leaving, words, keeps);
 }
 
-void hpl_carry(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-               hpl::broadcast along_row, hpl::broadcast along_column, int number_type,
-               fm::accl_status* failed) {
+void hpl_carry(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
+               hpl::broadcast along_row, hpl::broadcast along_column, unsigned int* failed) {
 #pragma HLS interface mode = m_axi port = failed bundle = failed
-  hpl::carry(commands, statuses, along_row, along_column, number_type, failed);
+  hpl::carry(commands, statuses, along_row, along_column, failed);
 }
 
 void hpl_inner(DATA_TYPE* a, const DATA_TYPE* left, const DATA_TYPE* top, hpl::shape as, hpl::part blocks) {

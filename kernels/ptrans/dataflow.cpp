@@ -22,11 +22,31 @@ inline unsigned local_place(unsigned row, unsigned column, unsigned block_size) 
   return (row * (block_size / Width) + column / Width) * Width + (row + column) % Width;
 }
 
-/// `sources`: numbers of `staying` and then `leaving` blocks of A. `local`: memory for two blocks.
+// A word to and from other devices: over a channel as it is, by ACCL's engine as a word of its data.
+
 template <typename T, int Width>
+void write_word(fm::stream<fm::words<T, Width>>& leaves, const fm::words<T, Width>& word) {
+  leaves.write(word);
+}
+template <typename T, int Width>
+void write_word(fm::stream<fm::accl_data>& leaves, const fm::words<T, Width>& word) {
+  leaves.write(fm::accl_packed(word.value, 0));
+}
+template <typename T, int Width>
+void read_word(fm::stream<fm::words<T, Width>>& arrives, fm::words<T, Width>& word) {
+  word = arrives.read();
+}
+template <typename T, int Width>
+void read_word(fm::stream<fm::accl_data>& arrives, fm::words<T, Width>& word) {
+  fm::accl_unpack(arrives.read(), word.value);
+}
+
+/// `sources`: numbers of `staying` and then `leaving` blocks of A. `local`: memory for two blocks. `Way`:
+/// what the stream to other devices carries.
+template <typename T, int Width, typename Way>
 void transpose_and_send(const fm::words<T, Width>* a, const unsigned* sources, unsigned staying,
                         unsigned leaving, unsigned block_size, T* local,
-                        fm::stream<fm::words<T, Width>>& stays, fm::stream<fm::words<T, Width>>& leaves) {
+                        fm::stream<fm::words<T, Width>>& stays, fm::stream<Way>& leaves) {
   const unsigned elements = block_size * block_size;
   const unsigned words = elements / Width;
   const unsigned words_of_row = block_size / Width;
@@ -55,7 +75,7 @@ void transpose_and_send(const fm::words<T, Width>* a, const unsigned* sources, u
         if (turn <= staying) {
           stays.write(word);
         } else {
-          leaves.write(word);
+          write_word(leaves, word);
         }
       }
     }
@@ -63,8 +83,8 @@ void transpose_and_send(const fm::words<T, Width>* a, const unsigned* sources, u
 }
 
 /// `targets`: numbers of `staying` and then `arriving` blocks of B and C.
-template <typename T, int Width>
-void receive_and_add(fm::stream<fm::words<T, Width>>& stays, fm::stream<fm::words<T, Width>>& arrives,
+template <typename T, int Width, typename Way>
+void receive_and_add(fm::stream<fm::words<T, Width>>& stays, fm::stream<Way>& arrives,
                      const fm::words<T, Width>* b, fm::words<T, Width>* c, const unsigned* targets,
                      unsigned staying, unsigned arriving, unsigned block_size) {
   const unsigned words = block_size * block_size / Width;
@@ -72,7 +92,12 @@ void receive_and_add(fm::stream<fm::words<T, Width>>& stays, fm::stream<fm::word
     const unsigned long long first = (unsigned long long)targets[block] * words;
     for (unsigned i = 0; i < words; ++i) {
 #pragma HLS pipeline II = 1
-      fm::words<T, Width> sum = block < staying ? stays.read() : arrives.read();
+      fm::words<T, Width> sum;
+      if (block < staying) {
+        sum = stays.read();
+      } else {
+        read_word(arrives, sum);
+      }
       const fm::words<T, Width> own = b[first + i];
       for (int k = 0; k < Width; ++k) {
 #pragma HLS unroll
@@ -109,36 +134,73 @@ void receive_blocks(fm::stream<fm::words<DATA_TYPE, CHANNEL_WIDTH>>& stays,
   receive_and_add<DATA_TYPE, CHANNEL_WIDTH>(stays, arrives, b, c, targets, staying, arriving, BLOCK_SIZE);
 }
 
-/// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for
-/// each of `streams`. `type`: of the elements, as accl_command has it.
-void put_words(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-               const unsigned long long* elements, int streams, int peer, int number_type) {
-#pragma HLS interface mode = m_axi port = elements bundle = elements
-  for (int i = 0; i < streams; ++i) {
-    fm::accl_command command = fm::accl_stream_put(fm::accl_stream(i), elements[i], peer, i);
-    command.type = number_type;
-    commands.write(command);
-  }
-  for (int i = 0; i < streams; ++i) statuses.read();
+// The same with ACCL's engine in the place of a channel: words of 64 bytes.
+
+const int engine_width = 64 / sizeof(DATA_TYPE);
+
+void send_blocks_by_engine(const fm::words<DATA_TYPE, engine_width>* a, const unsigned* sources,
+                           unsigned staying, unsigned leaving,
+                           fm::stream<fm::words<DATA_TYPE, engine_width>>& stays,
+                           fm::stream<fm::accl_data>& leaves) {
+#pragma HLS interface mode = m_axi port = a bundle = a
+#pragma HLS aggregate variable = a
+#pragma HLS interface mode = m_axi port = sources bundle = sources
+#pragma HLS interface mode = axis port = stays
+#pragma HLS interface mode = axis port = leaves
+  DATA_TYPE local[2 * BLOCK_SIZE * BLOCK_SIZE];
+#pragma HLS array_partition variable = local cyclic factor = engine_width
+  transpose_and_send<DATA_TYPE, engine_width>(a, sources, staying, leaving, BLOCK_SIZE, local, stays, leaves);
 }
 
-/// Has the engine carry blocks between memories: `receives` into memory `arrived` and `sends` from memory
-/// `a`, each three numbers: rank, place in blocks, tag. `elements`: of a block.
-void exchange_blocks(fm::stream<fm::accl_command>& commands, fm::stream<fm::accl_status>& statuses,
-                     const int* receives, int receiving, const int* sends, int sending, int arrived, int a,
-                     unsigned long long elements, int number_type) {
+void receive_blocks_by_engine(fm::stream<fm::words<DATA_TYPE, engine_width>>& stays,
+                              fm::stream<fm::accl_data>& arrives, const fm::words<DATA_TYPE, engine_width>* b,
+                              fm::words<DATA_TYPE, engine_width>* c, const unsigned* targets,
+                              unsigned staying, unsigned arriving) {
+#pragma HLS interface mode = axis port = stays
+#pragma HLS interface mode = axis port = arrives
+#pragma HLS interface mode = m_axi port = b bundle = b
+#pragma HLS aggregate variable = b
+#pragma HLS interface mode = m_axi port = c bundle = c
+#pragma HLS aggregate variable = c
+#pragma HLS interface mode = m_axi port = targets bundle = targets
+  receive_and_add<DATA_TYPE, engine_width>(stays, arrives, b, c, targets, staying, arriving, BLOCK_SIZE);
+}
+
+/// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for
+/// each of `streams`. A command counts with 32 bits: more elements are more commands, of whole words.
+void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
+               const unsigned long long* elements, int streams, int peer, fm::accl_use calling) {
+#pragma HLS interface mode = m_axi port = elements bundle = elements
+  const unsigned long long most = 1ULL << 31;
+  unsigned long long made = 0;
+  for (int i = 0; i < streams; ++i) {
+    unsigned long long left = elements[i];
+    do {
+      const unsigned int count = (unsigned int)(left < most ? left : most);
+      fm::accl_issue(commands, fm::accl_stream_put(calling, fm::accl_stream(i), count, peer, i));
+      left -= count;
+      ++made;
+    } while (left > 0);
+  }
+  for (unsigned long long i = 0; i < made; ++i) fm::accl_wait(statuses);
+}
+
+/// Has the engine carry blocks between memories: `receives` into memory at `arrived` and `sends` from memory
+/// at `a`, each three numbers: rank, place in blocks, tag. `elements`: of a block, which has `bytes`.
+void exchange_blocks(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
+                     const int* receives, int receiving, const int* sends, int sending,
+                     unsigned long long arrived, unsigned long long a, unsigned int elements,
+                     unsigned long long bytes, fm::accl_use calling) {
 #pragma HLS interface mode = m_axi port = receives bundle = receives
 #pragma HLS interface mode = m_axi port = sends bundle = sends
   for (int i = 0; i < receiving + sending; ++i) {
     const bool is_receive = i < receiving;
     const int* const one = is_receive ? receives + 3 * i : sends + 3 * (i - receiving);
-    const fm::accl_operand block = fm::accl_memory(is_receive ? arrived : a, one[1] * elements);
-    fm::accl_command command = is_receive ? fm::accl_recv(block, elements, one[0], one[2])
-                                          : fm::accl_send(block, elements, one[0], one[2]);
-    command.type = number_type;
-    commands.write(command);
+    const fm::accl_operand block = fm::accl_memory((is_receive ? arrived : a) + one[1] * bytes);
+    fm::accl_issue(commands, is_receive ? fm::accl_recv(calling, block, elements, one[0], one[2])
+                                        : fm::accl_send(calling, block, elements, one[0], one[2]));
   }
-  for (int i = 0; i < receiving + sending; ++i) statuses.read();
+  for (int i = 0; i < receiving + sending; ++i) fm::accl_wait(statuses);
 }
 
 }  // extern "C"

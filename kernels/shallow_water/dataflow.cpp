@@ -100,8 +100,7 @@ void receive_over_links(const sw_kernels::neighbour* neighbours, const int* plac
 /// `ready` hears of each message that it begins to leave, where `tells` is not 0.
 void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count, unsigned int first_step,
                     unsigned int steps, unsigned int tells, fm::stream<sw_kernels::state_word>& leaving,
-                    fm::stream<sw_kernels::engine_word>& to_engine, fm::stream<int>& ready,
-                    unsigned long long* sent) {
+                    fm::stream<fm::accl_data>& to_engine, fm::stream<int>& ready, unsigned long long* sent) {
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
 #pragma HLS interface mode = m_axi port = sent bundle = sent
   for (unsigned int step = first_step; step < first_step + steps; ++step) {
@@ -115,7 +114,7 @@ void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count,
         if (tells != 0 && i == 0) ready.write(1);
         if (sw_kernels::put(&wide, word, i, elements)) {
           sum += sw_kernels::mark_of(wide, (unsigned long long)step * elements + i);
-          to_engine.write(wide);
+          to_engine.write(fm::accl_packed(wide.value, 0));
         }
       }
       sent[n] += sum;
@@ -124,13 +123,13 @@ void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count,
 }
 
 /// Calls the engine by two ports: a send to each neighbour, once its elements come in stream 0; a receive
-/// from each into memory `memory`, one after the other. `arrived` hears of each that is there. `failed`: how
-/// many calls ended with an error, and the code of the first one.
+/// from each into memory at address `memory`, one after the other. `arrived` hears of each that is there.
+/// `failed`: how many calls ended with an error, and the status of the first one.
 void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count, unsigned int steps,
-                    int memory, fm::stream<int>& ready, fm::stream<int>& arrived,
-                    fm::stream<fm::accl_command>& sends, fm::stream<fm::accl_status>& sent,
-                    fm::stream<fm::accl_command>& receives, fm::stream<fm::accl_status>& received,
-                    int* failed) {
+                    unsigned long long memory, fm::accl_use calling, fm::stream<int>& ready,
+                    fm::stream<int>& arrived, fm::stream<fm::accl_request>& sends,
+                    fm::stream<fm::accl_word>& sent, fm::stream<fm::accl_request>& receives,
+                    fm::stream<fm::accl_word>& received, int* failed) {
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
 #pragma HLS interface mode = m_axi port = failed bundle = failed
   const unsigned int in_word = 16;  // elements of the engine
@@ -140,22 +139,23 @@ void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count,
     for (unsigned int n = 0; n < count; ++n) {
       const sw_kernels::neighbour other = neighbours[n];
       ready.read();
-      sends.write(
-          fm::accl_send(fm::accl_stream(0), in_word * sw_kernels::words_of(other.sent), other.rank, 0));
+      const unsigned int elements = in_word * sw_kernels::words_of(other.sent);
+      fm::accl_issue(sends, fm::accl_send(calling, fm::accl_stream(0), elements, other.rank, 0));
     }
     unsigned long long first = 0;
     for (unsigned int n = 0; n < count; ++n) {
       const sw_kernels::neighbour other = neighbours[n];
       const unsigned int elements = in_word * sw_kernels::words_of(other.received);
-      receives.write(fm::accl_recv(fm::accl_memory(memory, first), elements, other.rank, 0));
-      first += elements;
-      const int code = received.read().code;
+      fm::accl_issue(receives,
+                     fm::accl_recv(calling, fm::accl_memory(memory + first), elements, other.rank, 0));
+      first += elements * sizeof(DATA_TYPE);
+      const int code = (int)fm::accl_wait(received);
       if (code != 0 && failures == 0) first_code = code;
       failures += code != 0 ? 1 : 0;
       arrived.write(1);
     }
     for (unsigned int n = 0; n < count; ++n) {
-      const int code = sent.read().code;
+      const int code = (int)fm::accl_wait(sent);
       if (code != 0 && failures == 0) first_code = code;
       failures += code != 0 ? 1 : 0;
     }

@@ -26,8 +26,9 @@ AP_TYPES = os.environ.get("AP_TYPES")  # a folder with AMD's own ap_int.h (githu
 @pytest.mark.skipif(not AP_TYPES, reason="AP_TYPES names no folder with AMD's ap_int.h")
 @pytest.mark.parametrize("source", SOURCES, ids=lambda source: source.parent.name)
 def test_each_dataflow_source_compiles_against_amds_own_numbers(tmp_path, source):
-    """AMD publishes these headers, but no hls_stream.h."""
-    shutil.copy(REPOSITORY / "tests" / "hls_stub" / "hls_stream.h", tmp_path)
+    """AMD publishes these headers, but neither hls_stream.h nor ap_axi_sdata.h."""
+    for stub in ("hls_stream.h", "ap_axi_sdata.h"):
+        shutil.copy(REPOSITORY / "tests" / "hls_stub" / stub, tmp_path)
     options = ["-std=c++14", "-w", *KERNELS, "-isystem", AP_TYPES, "-isystem", tmp_path]
     done = compiled(source, *options, "-fsyntax-only")
     assert done.returncode == 0, done.stderr

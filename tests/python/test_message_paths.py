@@ -74,7 +74,8 @@ ACCL_UDP = (
 # The same asked for by a kernel, whose command becomes a call.
 FROM_KERNEL = (
     Step("../kernels/b_eff/dataflow.cpp", "void call_engine(", "commands.write(", STREAM, "commands.read"),
-    Step("board/accl/accl.cpp", "void Accl::connect_logic(", "caller->run(", queue=KERNELS),
+    Step("board/accl/accl.cpp", "void Accl::connect_logic(", "serve_logic("),
+    Step("board/accl/accl.cpp", "void Accl::serve_logic(", "caller->run(", queue=KERNELS),
     Step("board/accl/caller.cpp", "Result Caller::run(", "run("),
     *ACCL_UDP[2:],
 )

@@ -68,41 +68,42 @@ TEST(EngineCalls, KernelsStreamToKernels) {
   }
 }
 
-void ping(stream<Command>& commands, stream<Status>& statuses, int memory, int count, int peer,
-          Status* status) {
-  commands.write(fm::accl_send(fm::accl_memory(memory, 0), static_cast<unsigned long long>(count), peer, 7));
-  *status = statuses.read();
+void ping(stream<fm::accl_request>& commands, stream<Status>& statuses, std::uint64_t memory,
+          fm::accl_use use, unsigned int count, int peer, unsigned int* status) {
+  fm::accl_issue(commands, fm::accl_send(use, fm::accl_memory(memory), count, peer, 7));
+  *status = fm::accl_wait(statuses);
 }
 
-void pong(stream<Command>& commands, stream<Status>& statuses, int memory, int count, int peer,
-          Status* status) {
-  commands.write(fm::accl_recv(fm::accl_memory(memory, 0), static_cast<unsigned long long>(count), peer, 7));
-  *status = statuses.read();
+void pong(stream<fm::accl_request>& commands, stream<Status>& statuses, std::uint64_t memory,
+          fm::accl_use use, unsigned int count, int peer, unsigned int* status) {
+  fm::accl_issue(commands, fm::accl_recv(use, fm::accl_memory(memory), count, peer, 7));
+  *status = fm::accl_wait(statuses);
 }
 
 // Who calls changes what it takes, never what it does.
 TEST(EngineCalls, KernelsCallForLessThanTheirHost) {
   constexpr std::size_t kCount = 16;
   std::vector<float> other(kCount);
-  Status statuses[2] = {{-1, 0}, {-1, 0}};
+  unsigned int statuses[2] = {~0U, ~0U};
   double ended = 0;
   run(devices(Protocol::kUdp), [&](const Rank& rank) {
     auto mine = counting(kCount, 4);
     const int own = rank.host.device();
-    const auto commands = std::make_shared<stream<Command>>("commands");
+    const auto commands = std::make_shared<stream<fm::accl_request>>("commands");
     const auto answers = std::make_shared<stream<Status>>("statuses");
     rank.accl.keep(commands);
     rank.accl.keep(answers);
     rank.accl.connect_logic(*commands, *answers);
-    const auto memory = static_cast<int>(rank.accl.register_memory(view(own == 0 ? mine : other)));
+    const std::uint64_t memory = rank.accl.address_of(view(own == 0 ? mine : other));
     const auto event = rank.host.start("kernel", {}, own == 0 ? ping : pong, *commands, *answers, memory,
-                                       static_cast<int>(kCount), 1 - own, &statuses[own]);
+                                       rank.accl.use(Type::kFloat32), static_cast<unsigned int>(kCount),
+                                       1 - own, &statuses[own]);
     event.wait();
     if (own == 1) ended = network::seconds(rank.host.now());
     rank.accl.finish();
   });
-  EXPECT_EQ(statuses[0].code, 0);
-  EXPECT_EQ(statuses[1].code, 0);
+  EXPECT_EQ(statuses[0], 0U);
+  EXPECT_EQ(statuses[1], 0U);
   EXPECT_EQ(other, counting(kCount, 4));
   const double wire = kWire + (64 + 64 + 66 + 12) / kRate;
   EXPECT_NEAR(ended - kHostIssue, kLogicIssue + wire + kCopyLatency + 64 / 14e9, 0.02e-6);

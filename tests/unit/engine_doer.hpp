@@ -37,10 +37,10 @@ inline void drain(stream<Bits>& in, std::byte* to, std::size_t bytes) {
   }
 }
 
-inline void issue(stream<Command>& commands, stream<Status>& statuses, const Command& command,
-                  Status* status) {
-  commands.write(command);
-  *status = statuses.read();
+inline void issue(stream<fm::accl_request>& commands, stream<Status>& statuses, const Command& command,
+                  unsigned int* status) {
+  fm::accl_issue(commands, command);
+  *status = fm::accl_wait(statuses);
 }
 
 /// One rank that does cases, with kernels at all ends of its engine.
@@ -86,7 +86,7 @@ class Doer {
   struct Parts {
     stream<Bits> in{"in"};
     stream<Bits> out{"out"};
-    stream<Command> commands{"commands"};
+    stream<fm::accl_request> commands{"commands"};
     stream<Status> statuses{"statuses"};
   };
 
@@ -108,19 +108,18 @@ class Doer {
     const auto operand = [&](const View& view, bool is_stream, int number) {
       if (is_stream) return fm::accl_stream(number);
       if (view.count == 0) return fm::accl_no_operand();
-      return fm::accl_memory(static_cast<int>(rank_.accl.register_memory(view)), 0);
+      return fm::accl_memory(rank_.accl.address_of(view));
     };
-    Command command = fm::accl_collective(static_cast<int>(call.operation), call.root, call.count,
-                                          operand(call.own, of.own_is_stream, kIn),
+    Command command = fm::accl_collective(rank_.accl.use(of.type), function_of(call.operation), call.root,
+                                          count_of(call.count), operand(call.own, of.own_is_stream, kIn),
                                           operand(call.result, of.result_is_stream, kOut));
-    command.type = static_cast<int>(of.type);
-    command.reduction = static_cast<int>(call.reduction);
-    Status status{-1, 0};
+    command.reduction = number_of(call.reduction);
+    unsigned int status = ~0U;
     auto end = rank_.host.start("issue", {}, issue, parts_->commands, parts_->statuses, command, &status);
     end.wait();
     result_ = {};
-    result_.code = static_cast<Code>(status.code);
-    return status.code == 0 ? "" : fmt::format("status {}", status.code);
+    result_.code = code_of(status);
+    return status == 0 ? "" : fmt::format("status {}: {}", status, rank_.accl.logic_failure());
   }
 
   const Rank& rank_;

@@ -314,10 +314,10 @@ TEST_P(EngineExamples, VaddPut) {
   for (const std::size_t count : {kCount, std::size_t{1}, std::size_t{1000}}) {
     on_ranks([&](const Rank& rank) {
       struct Streams {
-        stream<Command> commands{"commands"};
+        stream<fm::accl_request> commands{"commands"};
         stream<Status> statuses{"statuses"};
-        stream<accl_word> out{"out"};
-        stream<accl_word> in{"in"};
+        stream<fm::accl_data> out{"out"};
+        stream<fm::accl_data> in{"in"};
       };
       const auto streams = std::make_shared<Streams>();
       rank.accl.keep(streams);
@@ -328,12 +328,12 @@ TEST_P(EngineExamples, VaddPut) {
       std::iota(from.begin(), from.end(),
                 static_cast<float>(count * static_cast<std::size_t>(rank.host.device())));
       Values to(count);
-      int code = -1;
-      auto end =
-          rank.host.start("vadd_put", {}, vadd_put, from.data(), to.data(), static_cast<int>(count),
-                          next(rank), streams->commands, streams->statuses, streams->out, streams->in, &code);
+      unsigned int status = ~0U;
+      auto end = rank.host.start("vadd_put", {}, vadd_put, from.data(), to.data(), static_cast<int>(count),
+                                 next(rank), rank.accl.use(Type::kFloat32), streams->commands,
+                                 streams->statuses, streams->out, streams->in, &status);
       end.wait();
-      EXPECT_EQ(code, 0);
+      EXPECT_EQ(status, 0U);
       Values expected(count);
       std::iota(expected.begin(), expected.end(),
                 static_cast<float>(count * static_cast<std::size_t>(before(rank)) + 1));

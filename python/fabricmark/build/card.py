@@ -41,7 +41,7 @@ def steps(
 ) -> Steps:
     """What makes the bitstream; `platform`: the board's name, as the runtime shows it; `how` says nothing.
 
-    Raises FabricmarkError (2) for a design without a board or with channels.
+    Raises FabricmarkError (2) for a design without a board, with channels or with ACCL's engine.
     """
     has_memories = design.memory.placement == OF_AMD and design.memory.bank_bytes
     if not has_memories or design.memory.kind.upper() not in xclbin.MEMORY_TYPES:
@@ -51,6 +51,9 @@ def steps(
     if design.uses_channels:
         cause = "channels of Intel's kernels are nothing that the card takes"
         raise FabricmarkError(cause, "use another --variant")
+    if design.engine:
+        cause = "ACCL's kernels are linked for cards, not for emulated ones"
+        raise FabricmarkError(cause, "use --target hw or report; the programs emulate the engine")
     description = describe(design, platform)
     stem = folder / design.benchmark
     kernels, functions, library, text, entry = (

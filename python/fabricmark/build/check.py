@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.build.accl import Port
 from fabricmark.build.rules import Board, Option, Rules
 
 
@@ -33,7 +34,9 @@ class Arguments:
 @dataclass(frozen=True)
 class Script:
     """Commands and the text of the files that they read. `kernels`: what is known of each, by name; empty
-    where nothing is. `board`: the one that it is for. `uses_channels`: channels between boards."""
+    where nothing is. `board`: the one that it is for. `uses_channels`: channels between boards. `objects`: of
+    kernels that somebody else compiled, by name. `ports`: of streams, by kernel; empty where none is known.
+    """
 
     commands: Sequence[Sequence[str]]
     files: Mapping[str, str]
@@ -42,6 +45,8 @@ class Script:
     board: Board | None = None
     kernels: Mapping[str, Arguments] = field(default_factory=dict)
     uses_channels: bool = False
+    objects: Mapping[str, str] = field(default_factory=dict)
+    ports: Mapping[str, Mapping[str, Port | str]] = field(default_factory=dict)
 
     def finding(self, rule: str, detail: str) -> Finding:
         """The line of one: tool, version, rule, what is there and what holds, with the vendor's page."""

@@ -5,6 +5,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
+from fabricmark.build.accl import BITS, Port
 from fabricmark.build.check import Finding, Script, Word, ending, words
 from fabricmark.build.rules import key
 
@@ -19,6 +20,7 @@ STREAM = re.compile(rf"({NAME})\.({NAME}):({NAME})\.({NAME})(?::\d+)?")
 MADE_IN = re.compile(r"_(20\d\d)([1-9])[01]_\d")  # of a platform's name: the release that made it
 FAMILY = re.compile(r"(?:^|/)xilinx_([a-z0-9-]+)_")
 ONE_PORT, ALL_PORTS = "hls.max_memory_ports", "all"
+SAID = "FM_ONE_PORT"  # to sources in HLS C++
 
 
 @dataclass
@@ -153,7 +155,7 @@ def _together(script: Script, calls: Sequence[Call]) -> Iterator[Finding]:
     made = {call.one("--output") for call in calls if call.letter == "c"}
     for call in calls:
         for file in call.inputs if call.letter == "l" and made else ():
-            if ending(file) == ".xo" and file not in made:
+            if ending(file) == ".xo" and file not in made and file not in script.objects.values():
                 yield script.finding("object-not-made", file)
 
 
@@ -169,7 +171,8 @@ def _linked(script: Script, call: Call, calls: Sequence[Call]) -> Iterator[Findi
         kernel, number = found[1], int(found[2])
         if kernel in units.values():
             yield script.finding("kernel-twice", value)
-        if compiled and kernel not in compiled:
+        is_there = kernel in compiled or script.objects.get(kernel) in call.inputs
+        if compiled and not is_there:
             yield script.finding("kernel-not-compiled", kernel)
         most = script.rules.limit("units_of_a_kernel", script.version)
         if most is not None and number > most:
@@ -205,10 +208,12 @@ def _place(script: Script, value: str, units: Mapping[str, str], places: list[Pl
 
 
 def _shared(calls: Sequence[Call]) -> frozenset[str]:
-    """Kernels whose arguments all have one port: those that are compiled without a port for each."""
+    """Kernels whose arguments all have one port: those that are compiled without a port for each. In HLS C++
+    the source says it, unless it is told otherwise."""
     return frozenset(
         one.one("--kernel") for one in calls
         if one.letter == "c" and one.one(f"--{ONE_PORT}") != ALL_PORTS and one.inputs
+        and not (ending(one.inputs[0]) == ".cpp" and not any(SAID in word for word in one.values["--define"]))
     )  # fmt: skip
 
 
@@ -274,9 +279,43 @@ def _streams(script: Script, call: Call, units: Mapping[str, str]) -> Iterator[F
             if unit not in units:
                 yield script.finding("unit-unknown", value)
         ends.update([f"{found[1]}.{found[2]}", f"{found[3]}.{found[4]}"])
+        yield from _joined(script, value, [(units.get(found[i], ""), found[i + 1]) for i in (1, 3)])
     for name, number in ends.items():
         if number > 1:
             yield script.finding("connection-twice", name)
+    yield from _open(script, units, ends)
+
+
+def _joined(script: Script, value: str, ends: Sequence[tuple[str, str]]) -> Iterator[Finding]:
+    """Both ends are ports of streams, the first one writes, and they pass words of the same form."""
+    found: list[Port | str] = []
+    for (kernel, port), writes in zip(ends, (True, False), strict=True):
+        known = script.ports.get(kernel)
+        if known is None:
+            continue
+        if port not in known:
+            yield script.finding("connection-port", f"{value}, {kernel} has no {port}")
+            continue
+        one = known[port]
+        found.append(one)
+        if isinstance(one, Port) and one.writes != writes:
+            yield script.finding("connection-direction", f"{value}, {kernel}.{port}")
+    bits = [BITS.get(one, 0) if isinstance(one, str) else one.bits for one in found]
+    if len(found) < len(ends):
+        return
+    are_types = all(isinstance(one, str) for one in found)
+    if (are_types and found[0] != found[1]) or (not are_types and all(bits) and bits[0] != bits[1]):
+        yield script.finding("connection-words", value)
+    elif not are_types and any(isinstance(one, str) and one not in BITS for one in found):
+        yield script.finding("connection-words", f"{value}, whose words have neither keep nor last")
+
+
+def _open(script: Script, units: Mapping[str, str], ends: Mapping[str, int]) -> Iterator[Finding]:
+    """Streams of kernels of ours that nobody is at the other end of: such a kernel waits for ever."""
+    for unit, kernel in units.items():
+        for port, kind in script.ports.get(kernel, {}).items():
+            if isinstance(kind, str) and f"{unit}.{port}" not in ends:
+                yield script.finding("connection-open", f"{unit}.{port}")
 
 
 def _reserved(script: Script) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """The command `fabricmark build`."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Annotated
 
@@ -7,7 +8,7 @@ import typer
 
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import aoc, card, check, check_aoc, check_vitis, rules, vitis
+from fabricmark.build import accl, aoc, card, check, check_aoc, check_vitis, rules, vitis
 from fabricmark.build import steps as builds
 from fabricmark.build.design import LANGUAGES, MEMORIES, OPENCL, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
@@ -81,7 +82,7 @@ def build(
         raise FabricmarkError(f"{TOUCH} is a kernel of no benchmark", remedy)
     else:
         found = touching(system, board, words)
-    found = found.in_language(language)
+    found = found if found.engine else found.in_language(language)
     chosen = _chosen(found, tool, target)
     how = builds.How(target, platform, tool_version, clock, relaxed)
     made = TOOLS[chosen](found, platform, output, extra or [], how)
@@ -132,8 +133,20 @@ def judged(tool: str, design: Design, made: builds.Steps, how: builds.How) -> li
         rules.board(tool, design.board),
         {one.name: check.Arguments(tuple(one.buffers)) for one in design.kernels},
         design.uses_channels,
+        **_of_engine(design, made),
     )
     return list(CHECKS[tool](script))
+
+
+def _of_engine(design: Design, made: builds.Steps) -> dict[str, Mapping]:
+    """What is known of ACCL's kernels: their objects, and the ports of all streams."""
+    if not design.engine:
+        return {}
+    of = {Path(word).name.split("_xc")[0].removesuffix(".xo"): word
+          for word in made.commands[-1] if word.endswith(".xo")}  # fmt: skip
+    known = accl.data()["kernels"]
+    objects = {name: word for name, word in of.items() if name in known}
+    return {"objects": objects, "ports": accl.ports(design.benchmark, design.source)}
 
 
 def title(design: Design) -> str:

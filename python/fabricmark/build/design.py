@@ -7,6 +7,7 @@ from pathlib import Path
 
 from fabricmark.base import kernels, paths, transports
 from fabricmark.base.errors import FabricmarkError, check_known
+from fabricmark.build import accl
 from fabricmark.systems import choice, export
 
 FPGA = "fpga"
@@ -17,6 +18,7 @@ DATAFLOW = "dataflow"
 OPENCL, HLS = "opencl", "hls"
 LANGUAGES = {OPENCL: "OpenCL C", HLS: "HLS C++"}
 REPLICATIONS = "replications"
+PARTITION = ("partition_elements",)  # of runs, and of local memory
 # The kernel without a body that micro-benchmarks start with each memory; by the letters of their options what
 # v++'s linker calls a memory.
 TOUCH, MEMORIES = "touch", "memories"
@@ -63,7 +65,8 @@ class Design:
     `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
     `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so. Of that one `clock_hz` is
     the clock that it reached (0: not known), and `tools` what made it, in words. `hls`: the source in HLS
-    C++, where there is one; `language`: of `source`, one of LANGUAGES."""
+    C++, where there is one; `language`: of `source`, one of LANGUAGES. `engine`: the transport of the engine
+    of ACCL that is linked with the kernels; "" for none."""
 
     benchmark: str
     variant: str
@@ -79,6 +82,7 @@ class Design:
     tools: str = ""
     hls: Path | None = None
     language: str = OPENCL
+    engine: str = ""
 
     def in_language(self, language: str) -> "Design":
         """The same from sources of another language. Raises FabricmarkError (2) where there are none."""
@@ -136,7 +140,10 @@ def resolve(
         file = Path(folder) / f"{document['name']}.json".replace("/", "_")
         paths.write_atomically(file, export.written(document))
         more = {"variant": variant, "system": str(file), "bitstream_id": bitstream_id}
-        (answer,) = kernels.answers([kernels.wanted(benchmark, FPGA, given, **more)])
+        own = _bitstream(document, benchmark, bitstream_id, variant) if bitstream_id else {}
+        is_engines = accl.is_linked(benchmark, own.get("transport"))
+        asked = {"transport": own["transport"], **given} if is_engines else given
+        (answer,) = kernels.answers([kernels.wanted(benchmark, FPGA, asked, **more)])
         if "error" in answer:  # the user knows the system, not the file that stood for it
             error = {name: text.replace(str(file), system) if isinstance(text, str) else text
                      for name, text in answer["error"].items()}  # fmt: skip
@@ -202,17 +209,40 @@ def _memory(board: Mapping) -> Memory:
     return Memory(memory.get("kind", ""), memory.get("placement", ""), banks, bank_bytes, offset)
 
 
+def _with_engine(benchmark: str, answer: Mapping, memory: Memory) -> Design:
+    """Dataflow kernels, whose streams end at those of ACCL's engine."""
+    spec, values = kernels.kernel(benchmark), answer["parameters"]
+    source = paths.kernels() / benchmark / spec.variants[answer["variant"]]["file"]
+    known = accl.signatures(source)
+    made = [
+        Kernel(name, False, len(of), {argument: () for argument in known[name].memory})
+        for name, of in accl.units(benchmark).items()
+    ]
+    # A source takes the parameters of its build from the command line, whichever of them stand in its table.
+    of_build = {name for name, one in spec.parameters.items() if one.stage == "build"}
+    sized = {name: value for name, value in values.items() if name in PARTITION}
+    more = {name.upper(): str(value) for name, value in sized.items()}
+    return Design(
+        benchmark, answer["variant"], source,
+        {name: value for name, value in values.items() if name in of_build} | sized,
+        {**more, **answer["definitions"]}, tuple(made), memory, False,
+        language=HLS, engine=values["transport"],
+    )  # fmt: skip
+
+
 def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
     spec = kernels.kernel(benchmark)
     variant = spec.variants[answer["variant"]]
+    if variant["style"] == DATAFLOW and accl.is_linked(benchmark, answer["parameters"].get("transport")):
+        return _with_engine(benchmark, answer, memory)
     if variant["style"] != STYLE:
         single = [name for name, one in spec.variants.items() if one["style"] == STYLE]
         remedy = f"use --variant {' or '.join(single)}" if single else "build it as docs/platforms.md shows"
         cause = f"{benchmark}'s variant {answer['variant']} is {variant['style']}"
         if variant["style"] == DATAFLOW:  # which output of which kernel another one's input is
-            remedy += (
-                ", or build it by hand (docs/platforms.md): no file says how the kernels' streams are joined"
-            )
+            with_engine = accl.networks_of(benchmark)
+            remedy += f", or --transport {' or '.join(with_engine)}" if with_engine else ""
+            remedy += ", or build it by hand (docs/platforms.md): no file says how its streams are joined"
         raise FabricmarkError(cause, remedy)
     values, of_transport = answer["parameters"], answer["parameters"].get("transport")
     entries = []

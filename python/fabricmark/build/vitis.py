@@ -11,7 +11,7 @@ from pathlib import Path
 
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import rules
+from fabricmark.build import accl, rules
 from fabricmark.build.design import HLS, Design, Kernel
 from fabricmark.build.rules import Board
 from fabricmark.build.steps import USUAL, How, Steps
@@ -30,8 +30,8 @@ def steps(
 ) -> Steps:
     """What makes the bitstream; `platform`: of the board, where the usual one is not wanted.
 
-    Raises FabricmarkError (2) for kernels that only Intel's tools take, and for a board that the version of
-    the tool has no platform of.
+    Raises FabricmarkError (2) for kernels that only Intel's tools take, for a board that the version of the
+    tool has no platform of, and for one that ACCL's engine has no design for.
     """
     if design.uses_channels:
         cause = "channels of Intel's kernels are nothing that v++ takes"
@@ -39,6 +39,12 @@ def steps(
     version = rules.version_of(TOOL, how.version, design.tools)
     board = rules.board(TOOL, design.board)
     platform = platform or how.platform or (board.platform(version).name if board else None)
+    engine = None
+    if design.engine:
+        if how.target in EMULATIONS:
+            cause = f"ACCL's kernels are linked for cards, not for {how.target}"
+            raise FabricmarkError(cause, "use --target hw or report; the programs emulate the engine")
+        engine = accl.linked(design.benchmark, design.source, design.engine, design.board, platform or "")
     target = "hw" if how.target == REPORT else how.target
     common = ["-t", target, *(["--platform", platform] if platform is not None else [])]
     common += [*_frequency(design, board, version, how), *extra]
@@ -46,7 +52,7 @@ def steps(
     config = folder / f"{design.benchmark}.link.cfg"
     has_ports = own_ports(design, version)
     is_configured = has_ports and design.language != HLS  # whose pragmas say it
-    shared = [ONE_PORT] if design.language == HLS and not has_ports else []
+    shared = [ONE_PORT] if design.language == HLS and not has_ports and engine is None else []
     files = {ports: PORTS} if is_configured else {}
     objects, commands = [], []
     for kernel in design.kernels:
@@ -57,14 +63,16 @@ def steps(
              *paths.include_options(design.source), *design.macros(), *shared, str(design.source),
              "-o", objects[-1]]
         )  # fmt: skip
-    names = [name for one in design.kernels for name in compute_units(one)]
+    known = accl.units(design.benchmark) if engine else {}
+    names = [name for one in design.kernels for name in known.get(one.name, compute_units(one))]
     notes = [f"{TOOL} {version}", f"compute units: {', '.join(names)}"]
     if how.target == REPORT:
         commands = [[*command[:2], "--save-temps", *command[2:]] for command in commands]
         return Steps(TOOL, notes, files, commands, Path(objects[-1]), "")
     bitstream = folder / f"{design.benchmark}.xclbin"
-    files[config] = connectivity(design, board, has_ports=has_ports)
-    commands.append([TOOL, "-l", *common, "--config", str(config), *objects, "-o", str(bitstream)])
+    files[config] = engine.text if engine else connectivity(design, board, has_ports=has_ports)
+    more = [*engine.options, *engine.files.values()] if engine else []
+    commands.append([TOOL, "-l", *common, "--config", str(config), *more, *objects, "-o", str(bitstream)])
     if how.target in EMULATIONS and platform is not None:
         commands.append([CONFIGURES, "--platform", platform, "--od", str(folder)])
     return Steps(TOOL, notes, files, commands, bitstream, design.sidecar())
@@ -72,7 +80,8 @@ def steps(
 
 def _frequency(design: Design, board: Board | None, version: str, how: How) -> list[str]:
     """The clock that is asked for: the given one, else that of the published design, else the platform's."""
-    mhz = how.clock_mhz or design.clock_hz / 1e6 or (board.clock_mhz if board else 0)
+    usual = accl.clock_hz() / 1e6 if design.engine else board.clock_mhz if board else 0
+    mhz = how.clock_mhz or design.clock_hz / 1e6 or usual
     if not mhz:
         return []
     form = rules.load(TOOL).form("frequency", version)

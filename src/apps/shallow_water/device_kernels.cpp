@@ -68,7 +68,8 @@ struct DeviceKernels::Memory {
   common::HaloSums sums;
   std::array<int, 2> failed{};
   int trouble = -1;
-  int number = 0;           ///< of `arrived`, for calls of the engine
+  std::uint64_t address = 0;  ///< of `arrived`, for calls of the engine
+  fm::accl_use use{};
   std::size_t current = 0;  ///< which of the two states is that of now
   unsigned int first = 0;   ///< of the current steps, as kernels count them
   unsigned int offset = 0;  ///< of that beyond their own number
@@ -81,11 +82,11 @@ struct DeviceKernels::Streams {
   fm::stream<hls::met_word, 4> met{"halo"};
   fm::stream<hls::state_word, 4> projected{"projected"};
   fm::stream<hls::state_word, kHaloDepth> leaving{"leaving"};  // so that the edge kernel waits for no call
-  fm::stream<hls::engine_word, 4> out{"to the engine"};
+  fm::stream<fm::accl_data, 4> out{"to the engine"};
   fm::stream<int, 4> ready{"ready"};
   fm::stream<int, 4> arrived{"arrived"};
   struct EnginePort {
-    fm::stream<accl::Command> commands{"commands"};
+    fm::stream<fm::accl_request> commands{"commands"};
     fm::stream<accl::Status> statuses{"statuses"};
   };
   EnginePort sends;
@@ -265,8 +266,9 @@ void DeviceKernels::connect(accl::Accl& engine, bool is_called_by_logic) {
     engine.connect_logic(streams_->sends.commands, streams_->sends.statuses);
     engine.connect_logic(streams_->receives.commands, streams_->receives.statuses);
   }
-  own.number = static_cast<int>(engine.register_memory(
-      {own.arrived.data(), own.arrived.size() / sizeof(float), collectives::Type::kFloat32}));
+  own.address = engine.address_of(
+      {own.arrived.data(), own.arrived.size() / sizeof(float), collectives::Type::kFloat32});
+  own.use = engine.use(collectives::Type::kFloat32);
 }
 
 std::vector<std::byte>& DeviceKernels::arrived() { return memory_->arrived; }
@@ -277,7 +279,7 @@ void DeviceKernels::start_engine(dataflow::Host& host) {
   if (own.neighbours.empty()) return;
   start_sending(host, /*tells=*/true);
   host.start("call_for_halos", {.depth = kStreamDepth}, call_for_halos, own.neighbours.data(),
-             own.has.neighbours, own.steps, own.number, streams_->ready, streams_->arrived,
+             own.has.neighbours, own.steps, own.address, own.use, streams_->ready, streams_->arrived,
              streams_->sends.commands, streams_->sends.statuses, streams_->receives.commands,
              streams_->receives.statuses, own.failed.data());
   host.start("receive_from_memory", {.depth = kReadingDepth}, receive_from_memory, own.neighbours.data(),
@@ -314,8 +316,8 @@ void DeviceKernels::check_calls() const {
   const auto& [failed, code] = memory_->failed;
   if (failed == 0) return;
   throw Error(ExitCode::kInvalidResult,
-              fmt::format("{} calls of the engine have failed, the first with code {}", failed, code),
-              "see the codes in kernels/common/accl.hpp");
+              fmt::format("{} calls of the engine have failed, the first with status {}", failed, code),
+              "see accl_error in kernels/common/accl_words.hpp");
 }
 
 }  // namespace fabricmark::shallow_water

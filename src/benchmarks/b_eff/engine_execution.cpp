@@ -67,7 +67,7 @@ class EngineBandwidth final : public Exchanges {
  private:
   struct Memory {
     std::span<EngineWord> words{};
-    int number = 0;  ///< for commands
+    std::uint64_t address = 0;  ///< for commands
 
     [[nodiscard]] std::span<std::byte> bytes() const { return std::as_writable_bytes(words); }
     [[nodiscard]] View all() const { return {bytes().data(), bytes().size() / kElementBytes, kType}; }
@@ -82,7 +82,7 @@ class EngineBandwidth final : public Exchanges {
     for (std::array<Memory, kDirections>* const memories : {&sent_, &received_}) {
       for (Memory& memory : *memories) {
         memory.words = std::span(memory_).subspan(first, room);
-        memory.number = static_cast<int>(board_.engine().register_memory(memory.all()));
+        memory.address = board_.engine().address_of(memory.all());
         if (computes()) first += room;
       }
     }
@@ -127,7 +127,7 @@ class EngineBandwidth final : public Exchanges {
     return memory.bytes().subspan(place * stride_, elements_ * kElementBytes);
   }
   [[nodiscard]] fm::accl_operand operand(const Memory& memory, std::size_t place) const {
-    return fm::accl_memory(memory.number, place * stride_ / kElementBytes);
+    return fm::accl_memory(memory.address + place * stride_);
   }
   [[nodiscard]] MessagesAt messages_at(const Memory& memory, std::size_t place, std::size_t count) const {
     const std::size_t words = up_to(bytes_, sizeof(EngineWord)) / sizeof(EngineWord);
@@ -144,23 +144,21 @@ class EngineBandwidth final : public Exchanges {
 
   // Calls.
 
-  [[nodiscard]] static accl::Command of_type(accl::Command command) {
-    command.type = static_cast<int>(kType);
-    return command;
-  }
+  [[nodiscard]] unsigned int elements() const { return accl::count_of(elements_); }
   [[nodiscard]] accl::Command put(std::size_t direction, fm::accl_operand from) const {
-    return of_type(fm::accl_stream_put(from, elements_, neighbour(direction), static_cast<int>(direction)));
+    return fm::accl_stream_put(use_, from, elements(), neighbour(direction),
+                               static_cast<unsigned int>(direction));
   }
 
   /// Both receives, then both sends.
   [[nodiscard]] Round buffered(std::size_t place) const {
     Round round{.groups = {{}, {}}};
     for (std::size_t direction = 0; direction < kDirections; ++direction) {
-      const int tag = static_cast<int>(direction);
-      round.groups[0].push_back(of_type(
-          fm::accl_recv(operand(received_.at(direction), place), elements_, neighbour(1 - direction), tag)));
+      const auto tag = static_cast<unsigned int>(direction);
+      round.groups[0].push_back(fm::accl_recv(use_, operand(received_.at(direction), place), elements(),
+                                              neighbour(1 - direction), tag));
       round.groups[1].push_back(
-          of_type(fm::accl_send(operand(sent_.at(direction), place), elements_, neighbour(direction), tag)));
+          fm::accl_send(use_, operand(sent_.at(direction), place), elements(), neighbour(direction), tag));
     }
     return round;
   }
@@ -171,9 +169,8 @@ class EngineBandwidth final : public Exchanges {
             .takes = {true, true}};
   }
   [[nodiscard]] Round copied(std::size_t place) const {
-    const accl::Command copy =
-        fm::accl_copy(operand(sent_[1], place), operand(received_[1], place), elements_);
-    return {.groups = {{of_type(copy)}}};
+    return {.groups = {
+                {fm::accl_copy(use_, operand(sent_[1], place), operand(received_[1], place), elements())}}};
   }
   [[nodiscard]] Round sent_alone(std::size_t place) const {
     return {.groups = {{put(0, operand(sent_[0], place))}}, .takes = {true, false}};
@@ -181,7 +178,7 @@ class EngineBandwidth final : public Exchanges {
 
   void time_steps(runtime::TimedRegions& regions, std::size_t bytes) {
     begin(bytes, /*are_of_steps=*/true);
-    time(regions, kCall, [](std::size_t) { return Round{.groups = {{fm::accl_nop()}}}; });
+    time(regions, kCall, [this](std::size_t) { return Round{.groups = {{fm::accl_nop(use_)}}}; });
     time(regions, kCopy, [this](std::size_t place) { return copied(place); });
     time(regions, kMessage, [this](std::size_t place) { return sent_alone(place); });
     if (!computes()) return;
@@ -250,30 +247,12 @@ class EngineBandwidth final : public Exchanges {
     for (const device::Event& event : taken) event.wait();
   }
 
-  /// The same call from the host, which names memory by its place.
-  [[nodiscard]] accl::Call call_of(const accl::Command& command) const {
-    const auto operand = [&](const fm::accl_operand& of) -> accl::Operand {
-      if (of.stream != fm::accl_none) return {{}, of.stream};
-      if (of.memory == fm::accl_none) return {};
-      for (const std::array<Memory, kDirections>* const memories : {&sent_, &received_}) {
-        for (const Memory& memory : *memories) {
-          if (memory.number == of.memory) return {memory.all().part(of.first, command.count)};
-        }
-      }
-      return {};
-    };
-    return {.kind = static_cast<accl::Kind>(command.kind),
-            .peer = command.peer,
-            .tag = command.tag,
-            .count = command.count,
-            .type = kType,
-            .a = operand(command.a),
-            .result = operand(command.result),
-            .remote_stream = command.remote};
-  }
+  /// The same call from the host.
+  [[nodiscard]] accl::Call call_of(const accl::Command& command) { return board_.engine().call_of(command); }
 
   bool has_steps_;
   board::Board board_;
+  fm::accl_use use_ = board_.engine().use(kType);
   EngineKernels kernels_;
   std::vector<EngineWord> memory_;
   std::array<Memory, kDirections> sent_;

@@ -84,11 +84,11 @@ std::unique_ptr<ChannelPairs> make_board_pairs(const runtime::Context& context) 
 // The engine.
 
 struct EngineKernels::Streams {
-  dataflow::stream<accl::Command> commands{"commands"};
+  dataflow::stream<fm::accl_request> commands{"commands"};
   dataflow::stream<accl::Status> statuses{"statuses"};
   struct OfDirection {
-    dataflow::stream<EngineWord> made{"made"};
-    dataflow::stream<EngineWord> taken{"taken"};
+    dataflow::stream<fm::accl_data> made{"made"};
+    dataflow::stream<fm::accl_data> taken{"taken"};
     dataflow::stream<int> arrived{"arrived"};
   };
   std::array<OfDirection, kDirections> of{};
@@ -130,10 +130,10 @@ device::Event EngineKernels::take(std::size_t direction, const MessagesAt& messa
 
 void EngineKernels::check_calls() const {
   if (failed_[0] == 0) return;
-  throw Error(
-      ExitCode::kInvalidResult,
-      fmt::format("{} calls of the engine have failed, the first with code {}", failed_[0], failed_[1]),
-      "see the codes in kernels/common/accl.hpp");
+  throw Error(ExitCode::kInvalidResult,
+              fmt::format("{} calls of the engine have failed, the first with status {}: {}", failed_[0],
+                          failed_[1], board_.engine().logic_failure()),
+              "see accl_error in kernels/common/accl_words.hpp");
 }
 
 }  // namespace fabricmark::b_eff

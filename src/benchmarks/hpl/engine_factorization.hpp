@@ -59,11 +59,10 @@ class EngineFactorization final : public MemoryFactorization<T> {
   }
 
   void check_carried() const override {
-    if (!calls_ || calls_->failed().code == 0) return;
-    const accl::Status& status = calls_->failed();
+    if (!calls_ || calls_->failed() == 0) return;
     throw Error(ExitCode::kInvalidResult,
-                fmt::format("a broadcast that a kernel called ended with: {}, {} bytes lost",
-                            accl::name_of(static_cast<accl::Code>(status.code)), status.lost_bytes),
+                fmt::format("a broadcast that a kernel called ended with: {} ({})",
+                            accl::name_of(accl::code_of(calls_->failed())), calls_->what()),
                 "choose a transport that loses no packets, or --issuer host to see more");
   }
 
@@ -71,18 +70,19 @@ class EngineFactorization final : public MemoryFactorization<T> {
   static constexpr auto kType =
       sizeof(T) == sizeof(double) ? collectives::Type::kFloat64 : collectives::Type::kFloat32;
 
-  /// The kernel that calls the engine, and the numbers by which it names memory.
+  /// The kernel that calls the engine, and the addresses of memory for it.
   class Calls {
    public:
-    explicit Calls(EngineFactorization& of) : streams_(std::make_shared<Streams>()) {
+    explicit Calls(EngineFactorization& of)
+        : streams_(std::make_shared<Streams>()), engine_(of.board().engine()) {
       accl::Accl& engine = of.board().engine();
       engine.keep(streams_);
       engine.connect_logic(streams_->commands, streams_->statuses);
       for (const bool is_along_row : {false, true}) {
         for (const bool is_panel : {false, true}) {
           std::vector<T>& memory = of.any_.empty() ? of.memory(is_along_row, is_panel) : of.any_;
-          numbers_[is_along_row][is_panel] = static_cast<int>(
-              engine.register_memory({reinterpret_cast<std::byte*>(memory.data()), memory.size(), kType}));
+          addresses_[is_along_row][is_panel] =
+              engine.address_of({reinterpret_cast<std::byte*>(memory.data()), memory.size(), kType});
         }
       }
     }
@@ -93,28 +93,29 @@ class EngineFactorization final : public MemoryFactorization<T> {
       for (const Broadcast& one : all) {
         const T* const begin = of.memory(one.is_along_row, one.is_panel).data();
         both[one.is_along_row ? 0 : 1] = {
-            .communicator = one.is_along_row ? of.row_ : of.column_,
+            .use = engine_.use(kType, one.is_along_row ? of.row_ : of.column_),
             .root = static_cast<int>(of.root(one, step)),
-            .is_root = Base::is_root(one, step),
-            .memory = numbers_[one.is_along_row][one.is_panel],
-            .first = static_cast<unsigned long long>(one.data == nullptr ? 0 : one.data - begin),
-            .count = one.count};
+            .address = addresses_[one.is_along_row][one.is_panel] +
+                       sizeof(T) * static_cast<std::uint64_t>(one.data == nullptr ? 0 : one.data - begin),
+            .count = accl::count_of(one.count)};
       }
       if (all.empty()) return after;
       return {of.start_kernel("broadcast", after, kernels::carry, streams_->commands, streams_->statuses,
-                              both[0], both[1], static_cast<int>(kType), &streams_->failed)};
+                              both[0], both[1], &streams_->failed)};
     }
 
-    [[nodiscard]] const accl::Status& failed() const { return streams_->failed; }
+    [[nodiscard]] unsigned int failed() const { return streams_->failed; }
+    [[nodiscard]] const std::string& what() const { return engine_.logic_failure(); }
 
    private:
     struct Streams {
-      fm::stream<accl::Command> commands{"commands"};
+      fm::stream<fm::accl_request> commands{"commands"};
       fm::stream<accl::Status> statuses{"statuses"};
-      accl::Status failed{};  ///< the first one that does not say that it is done
+      unsigned int failed = 0;  ///< the first one that does not say that it is done
     };
     std::shared_ptr<Streams> streams_;
-    int numbers_[2][2] = {};  ///< [along the row][panel]
+    accl::Accl& engine_;
+    std::uint64_t addresses_[2][2] = {};  ///< [along the row][panel]
   };
 
   template <typename... Arguments>

@@ -84,8 +84,8 @@ class BufferedExecution : public EngineExecution {
         any_block_(computes() ? 0 : block_bytes),
         from_(computes() ? a() : any_block_),
         into_(computes() ? rounds_.arrived() : any_block_),
-        from_number_(number_of(from_)),
-        into_number_(number_of(into_)) {}
+        from_address_(address_of(from_)),
+        into_address_(address_of(into_)) {}
 
   void poison_arrived(std::span<const std::byte> blocks) override {
     std::ranges::copy(blocks.first(rounds_.arrived().size()), rounds_.arrived().begin());
@@ -104,7 +104,7 @@ class BufferedExecution : public EngineExecution {
     if (calls()) {
       const std::vector<Numbers> receives = numbers(round.receives);
       const std::vector<Numbers> sends = numbers(round.sends);
-      calls()->exchange(board().host(), receives, sends, {from_number_, into_number_, elements()}).wait();
+      calls()->exchange(board().host(), receives, sends, {from_address_, into_address_, elements()}).wait();
       return;
     }
     std::vector<accl::Request> requests;
@@ -127,17 +127,17 @@ class BufferedExecution : public EngineExecution {
   [[nodiscard]] collectives::View block(std::vector<std::byte>& memory, const Transit& transit) const {
     return {memory.data() + place_of(transit) * block_bytes(), elements(), type()};
   }
-  int number_of(std::vector<std::byte>& memory) {
-    return static_cast<int>(board().engine().register_memory(
-        {memory.data(), memory.size() / collectives::bytes_of(type()), type()}));
+  std::uint64_t address_of(std::vector<std::byte>& memory) {
+    return board().engine().address_of(
+        {memory.data(), memory.size() / collectives::bytes_of(type()), type()});
   }
 
   Rounds rounds_;
   std::vector<std::byte> any_block_;
   std::vector<std::byte>& from_;
   std::vector<std::byte>& into_;
-  int from_number_;
-  int into_number_;
+  std::uint64_t from_address_;
+  std::uint64_t into_address_;
 };
 
 }  // namespace

@@ -16,14 +16,14 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-template <typename Word>
-void send_words(fm::stream<Word>& stays, fm::stream<Word>& leaves, std::size_t staying, std::size_t leaving) {
+template <typename Word, typename Way>
+void send_words(fm::stream<Word>& stays, fm::stream<Way>& leaves, std::size_t staying, std::size_t leaving) {
   for (std::size_t i = 0; i < staying; ++i) stays.write(Word{});
-  for (std::size_t i = 0; i < leaving; ++i) leaves.write(Word{});
+  for (std::size_t i = 0; i < leaving; ++i) write_word(leaves, Word{});
 }
 
-template <typename Word>
-void receive_words(fm::stream<Word>& stays, fm::stream<Word>& arrives, std::size_t staying,
+template <typename Word, typename Way>
+void receive_words(fm::stream<Word>& stays, fm::stream<Way>& arrives, std::size_t staying,
                    std::size_t arriving) {
   for (std::size_t i = 0; i < staying; ++i) stays.read();
   for (std::size_t i = 0; i < arriving; ++i) arrives.read();
@@ -46,12 +46,10 @@ class TypedPair : public KernelPair {
   }
   void connect(accl::Accl& engine, int number) override {
     if constexpr (sizeof(Word) == accl::kWordBytes) {
-      const auto ends = std::make_shared<Ends>();
-      engine.keep(ends);
-      out_ = &ends->out;
-      in_ = &ends->in;
-      engine.connect_from_kernel(number, ends->out);
-      engine.connect_to_kernel(number, ends->in);
+      engine_ = std::make_shared<Ends<fm::accl_data>>();
+      engine.keep(engine_);
+      engine.connect_from_kernel(number, engine_->out);
+      engine.connect_to_kernel(number, engine_->in);
     } else {
       throw bad_use(
           fmt::format("words of {} bytes, and the engine's streams have {}", sizeof(Word), accl::kWordBytes),
@@ -66,14 +64,20 @@ class TypedPair : public KernelPair {
     const dataflow::Start receives{.memory_bytes = cost.memory_bytes, .after = std::move(receiver_)};
     const std::string sender = "transpose_and_send " + settings_.name;
     const std::string receiver = "receive_and_add " + settings_.name;
-    if (settings_.computes) {
-      start_kernels(host, {sender, sends}, {receiver, receives}, tasks, memory);
-    } else {
-      sender_ = {host.start(sender, sends, send_words<Word>, stays_, *out_, tasks.staying * words_,
-                            tasks.leaving() * words_)};
-      receiver_ = {host.start(receiver, receives, receive_words<Word>, stays_, *in_, tasks.staying * words_,
-                              tasks.arriving() * words_)};
+    const auto start_over = [&](auto& out, auto& in) {
+      if (settings_.computes) {
+        start_kernels(host, {sender, sends}, {receiver, receives}, tasks, memory, out, in);
+      } else {
+        start_timing(host, {sender, sends}, {receiver, receives}, tasks, out, in);
+      }
+    };
+    if constexpr (sizeof(Word) == accl::kWordBytes) {
+      if (engine_) {
+        start_over(engine_->out, engine_->in);
+        return receiver_.front();
+      }
     }
+    start_over(*out_, *in_);
     return receiver_.front();
   }
 
@@ -82,25 +86,36 @@ class TypedPair : public KernelPair {
     const std::string& name;
     const dataflow::Start& how;
   };
+  template <typename Way>
+  void start_timing(dataflow::Host& host, const Started& sender, const Started& receiver,
+                    const PairTasks& tasks, fm::stream<Way>& out, fm::stream<Way>& in) {
+    sender_ = {host.start(sender.name, sender.how, send_words<Word, Way>, stays_, out, tasks.staying * words_,
+                          tasks.leaving() * words_)};
+    receiver_ = {host.start(receiver.name, receiver.how, receive_words<Word, Way>, stays_, in,
+                            tasks.staying * words_, tasks.arriving() * words_)};
+  }
+  template <typename Way>
   void start_kernels(dataflow::Host& host, const Started& sender, const Started& receiver,
-                     const PairTasks& tasks, const PairMemory& memory) {
+                     const PairTasks& tasks, const PairMemory& memory, fm::stream<Way>& out,
+                     fm::stream<Way>& in) {
     const auto number = [](std::size_t count) { return static_cast<unsigned>(count); };
     const auto* const a = reinterpret_cast<const Word*>(memory.a);
     const auto* const b = reinterpret_cast<const Word*>(memory.b);
     auto* const c = reinterpret_cast<Word*>(memory.c);
     const unsigned block_size = number(settings_.block_size);
-    sender_ = {host.start(sender.name, sender.how, transpose_and_send<T, Width>, a, tasks.sources.data(),
+    sender_ = {host.start(sender.name, sender.how, transpose_and_send<T, Width, Way>, a, tasks.sources.data(),
                           number(tasks.staying), number(tasks.leaving()), block_size, local_.data(), stays_,
-                          *out_)};
-    receiver_ = {host.start(receiver.name, receiver.how, receive_and_add<T, Width>, stays_, *in_, b, c,
+                          out)};
+    receiver_ = {host.start(receiver.name, receiver.how, receive_and_add<T, Width, Way>, stays_, in, b, c,
                             tasks.targets.data(), number(tasks.staying), number(tasks.arriving()),
                             block_size)};
   }
 
   static constexpr std::size_t kBlocks = 2;  // in local memory
+  template <typename Way>
   struct Ends {
-    fm::stream<Word> out{"to the engine"};
-    fm::stream<Word> in{"from the engine"};
+    fm::stream<Way> out{"to the engine"};
+    fm::stream<Way> in{"from the engine"};
   };
 
   PairSettings settings_;
@@ -108,7 +123,8 @@ class TypedPair : public KernelPair {
   std::vector<T> local_;
   device::Events sender_, receiver_;  ///< last started
   fm::stream<Word> stays_{"on the device"};
-  Ends nowhere_;  ///< without words
+  Ends<Word> nowhere_;                           ///< without words
+  std::shared_ptr<Ends<fm::accl_data>> engine_;  ///< null over channels
   std::unique_ptr<dataflow::Link<Word>> link_;
   fm::stream<Word>* out_ = &nowhere_.out;
   fm::stream<Word>* in_ = &nowhere_.in;
@@ -137,12 +153,14 @@ std::unique_ptr<KernelPair> make_of_type(const PairSettings& settings) {
 }  // namespace
 
 struct EngineCalls::Streams {
-  fm::stream<accl::Command> commands{"commands"};
+  fm::stream<fm::accl_request> commands{"commands"};
   fm::stream<accl::Status> statuses{"statuses"};
 };
 
 EngineCalls::EngineCalls(accl::Accl& engine, collectives::Type type)
-    : streams_(std::make_shared<Streams>()), type_(static_cast<int>(type)) {
+    : streams_(std::make_shared<Streams>()),
+      use_(engine.use(type)),
+      element_bytes_(collectives::bytes_of(type)) {
   engine.keep(streams_);
   engine.connect_logic(streams_->commands, streams_->statuses);
 }
@@ -150,7 +168,7 @@ EngineCalls::EngineCalls(accl::Accl& engine, collectives::Type type)
 device::Event EngineCalls::put_words(dataflow::Host& host, const std::vector<unsigned long long>& elements,
                                      int peer) {
   return host.start("put_words", {}, ::put_words, streams_->commands, streams_->statuses, elements.data(),
-                    static_cast<int>(elements.size()), peer, type_);
+                    static_cast<int>(elements.size()), peer, use_);
 }
 
 device::Event EngineCalls::exchange(dataflow::Host& host, const std::vector<Numbers>& receives,
@@ -160,8 +178,9 @@ device::Event EngineCalls::exchange(dataflow::Host& host, const std::vector<Numb
   };
   return host.start("exchange_blocks", {}, exchange_blocks, streams_->commands, streams_->statuses,
                     first(receives), static_cast<int>(receives.size()), first(sends),
-                    static_cast<int>(sends.size()), blocks.into, blocks.from,
-                    static_cast<unsigned long long>(blocks.elements), type_);
+                    static_cast<int>(sends.size()), static_cast<unsigned long long>(blocks.into),
+                    static_cast<unsigned long long>(blocks.from), accl::count_of(blocks.elements),
+                    static_cast<unsigned long long>(blocks.elements * element_bytes_), use_);
 }
 
 std::unique_ptr<KernelPair> make_pair(const PairSettings& settings) {

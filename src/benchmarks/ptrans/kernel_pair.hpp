@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -56,10 +57,10 @@ std::unique_ptr<KernelPair> make_pair(const PairSettings& settings);
 /// The kernels that call the engine, and the streams between them and it.
 class EngineCalls {
  public:
-  /// Memory and blocks of an exchange by kernels: numbers of registered memories, elements of a block.
+  /// Memory and blocks of an exchange by kernels: addresses of registered memories, elements of a block.
   struct Blocks {
-    int from = 0;
-    int into = 0;
+    std::uint64_t from = 0;  ///< address
+    std::uint64_t into = 0;
     std::size_t elements = 0;
   };
   /// Rank, place in blocks and tag of a message.
@@ -75,7 +76,8 @@ class EngineCalls {
  private:
   struct Streams;
   std::shared_ptr<Streams> streams_;
-  int type_;  ///< as commands have it
+  fm::accl_use use_;
+  std::size_t element_bytes_;
 };
 
 }  // namespace fabricmark::ptrans

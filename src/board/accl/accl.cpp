@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <iterator>
 #include <utility>
 
 #include "base/error.hpp"
@@ -81,6 +82,8 @@ Request Accl::start(const Call& call) {
   });
   return {host_, std::move(event), std::move(result)};
 }
+
+Call Accl::call_of(const Command& command) const { return caller_->call_of(command); }
 
 Request Accl::nop() { return start({}); }
 
@@ -176,7 +179,39 @@ void Accl::receive_into_stream(int stream, StreamEnd& end) {
                     [&end](network::Time at, const Payload& bytes) { end.add({.at = at, .out = bytes}); });
 }
 
-void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses) {
+fm::accl_use Accl::use(Type type, int communicator, bool is_compressed) const {
+  static_cast<void>(caller_->group(communicator));  // which has to be there
+  const ExchangeMemory& exchange = caller_->exchange();
+  return {exchange.communicator(communicator), exchange.datapath(type, is_compressed),
+          is_compressed ? unsigned{fm::accl_compressed_wire} : 0U};
+}
+
+const std::string& Accl::logic_failure() const { return *logic_failure_; }
+
+void Accl::connect_logic(dataflow::stream<fm::accl_request>& commands, dataflow::stream<Status>& statuses) {
+  serve_logic(
+      commands,
+      [&commands] {
+        const fm::accl_request request = commands.read();
+        return std::vector<fm::accl_word>(std::begin(request.words), std::end(request.words));
+      },
+      statuses);
+}
+
+void Accl::connect_logic(dataflow::stream<fm::accl_word>& words, dataflow::stream<Status>& statuses) {
+  serve_logic(
+      words,
+      [&words] {
+        std::vector<fm::accl_word> command;
+        do command.push_back(words.read());
+        while (!command.back().last && command.size() < fm::accl_words_of_command);
+        return command;
+      },
+      statuses);
+}
+
+void Accl::serve_logic(const dataflow::AnyStream& commands, std::function<std::vector<fm::accl_word>()> next,
+                       dataflow::stream<Status>& statuses) {
   const auto logic = std::make_shared<Logic>();
   const int number = logics_++;
   fabric_->keep(logic);
@@ -184,18 +219,20 @@ void Accl::connect_logic(dataflow::stream<Command>& commands, dataflow::stream<S
   const double clock_hz = engine_->settings().clock_hz;
   const network::Time issue = network::from_seconds(engine_->settings().logic_issue_seconds);
   fabric_->start(device, fmt::format("engine commands {}", number), {}, {clock_hz}, {commands.shared()},
-                 [logic, issue, &commands, fabric = fabric_.get(), caller = caller_.get(), device, clock_hz] {
+                 [logic, issue, next = std::move(next), fabric = fabric_.get(), caller = caller_.get(),
+                  device, clock_hz, told = logic_failure_] {
                    for (;;) {
-                     const Command command = commands.read();
+                     const std::vector<fm::accl_word> words = next();
                      dataflow::Kernel& front = dataflow::current_kernel();
                      front.clock = network::later(front.clock, issue);
                      const auto call = std::make_shared<Logic::Call>();
                      logic->calls.push_back(call);
-                     fabric->start(device, fmt::format("engine: command {}", command.kind), {front.clock},
-                                   {clock_hz}, {}, [logic, caller, call, command] {
+                     fabric->start(device, fmt::format("engine: command {}", words.front().data),
+                                   {front.clock}, {clock_hz}, {}, [logic, caller, call, words, told] {
                                      dataflow::Kernel& kernel = dataflow::current_kernel();
-                                     const Result result = caller->run(kernel, command);
-                                     call->status = {static_cast<int>(result.code), result.lost_bytes};
+                                     const Result result = caller->run(kernel, words);
+                                     if (!result.is_done()) *told = result.text;
+                                     call->status = {status_of(result.code), fm::accl_keep_word, true};
                                      call->end = kernel.clock;
                                      call->has_ended = true;
                                      logic->wake();

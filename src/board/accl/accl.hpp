@@ -2,6 +2,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -68,6 +69,9 @@ class Accl {
 
   /// Any call.
   Request start(const Call& call);
+  /// What a kernel's command asks for, so that the host can ask for the same. Throws CallFailed where it
+  /// cannot be.
+  [[nodiscard]] Call call_of(const Command& command) const;
 
   Request nop();
   Request send(const View& elements, int to, int tag = kAnyTag, int communicator = 0);
@@ -89,6 +93,14 @@ class Accl {
 
   /// Memory that other ranks may write with `put`; returns its number, which they have to know.
   std::uint64_t register_memory(const View& memory);
+  /// Where it begins, for commands of kernels; of what is registered.
+  [[nodiscard]] std::uint64_t address(std::uint64_t memory) const {
+    return engine_->memory().address(memory);
+  }
+  /// Registers it, and says where it begins.
+  std::uint64_t address_of(const View& memory) { return address(register_memory(memory)); }
+  /// What commands of kernels need to know of a communicator and the type of elements.
+  [[nodiscard]] fm::accl_use use(Type type, int communicator = 0, bool is_compressed = false) const;
   /// A stream that a kernel of this device reads, or writes, in words of kWordBytes; `number` is for calls.
   /// It must stay as long as the fabric.
   template <typename Word>
@@ -100,7 +112,11 @@ class Accl {
     streams_->connect_from_kernel(number, words);
   }
   /// Calls from a kernel of this device: it writes commands and reads one status for each, in their order.
-  void connect_logic(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses);
+  void connect_logic(dataflow::stream<fm::accl_request>& commands, dataflow::stream<Status>& statuses);
+  /// The same word by word, as ACCL's port has it. A word takes a cycle; a call is issued with its last one.
+  void connect_logic(dataflow::stream<fm::accl_word>& words, dataflow::stream<Status>& statuses);
+  /// Of calls of kernels: what the last one that failed ended with; "" where none has.
+  [[nodiscard]] const std::string& logic_failure() const;
   /// Streams and memory that the engine uses, until the fabric is gone.
   void keep(std::shared_ptr<void> used) { fabric_->keep(std::move(used)); }
   /// From now on the device neither sends nor answers: what others then are told is to be seen.
@@ -117,6 +133,9 @@ class Accl {
 
  private:
   struct Logic;
+  /// `next` waits for the words of a command.
+  void serve_logic(const dataflow::AnyStream& commands, std::function<std::vector<fm::accl_word>()> next,
+                   dataflow::stream<Status>& statuses);
   void receive_into_stream(int stream, StreamEnd& end);
   void check_lost_words(const std::string& consequence) const;
 
@@ -126,6 +145,7 @@ class Accl {
   std::shared_ptr<Streams> streams_;
   std::shared_ptr<Caller> caller_;
   int logics_ = 0;
+  std::shared_ptr<std::string> logic_failure_ = std::make_shared<std::string>();
 };
 
 }  // namespace fabricmark::accl

@@ -14,11 +14,12 @@ namespace fabricmark::accl {
 
 using collectives::Type;
 using collectives::View;
-using Command = fm::accl_command;
-using Status = fm::accl_status;
+using Command = fm::accl_command;  ///< the arguments
+using Status = fm::accl_word;
 
-inline constexpr int kAnyTag = fm::accl_any_tag;
-inline constexpr std::size_t kWordBytes = 64;  ///< of streams between kernels and the engine
+inline constexpr int kAnyTag = static_cast<int>(fm::accl_any_tag);
+inline constexpr std::size_t kWordBytes =
+    fm::accl_bytes_of_data;  ///< of streams between kernels and the engine
 
 enum class Kind : std::uint8_t {
   kNop,
@@ -50,7 +51,7 @@ struct Call {
   Operand a{};
   Operand b{};
   Operand result{};
-  std::uint64_t remote_memory = 0;  ///< kPut
+  std::uint64_t remote_memory = 0;  ///< kPut: its number, or a physical address there
   std::size_t remote_first = 0;     ///< kPut: element
   int remote_stream = 0;            ///< kStreamPut
   bool is_compressed = false;       ///< float32 travels as float16
@@ -60,5 +61,14 @@ struct Call {
   /// "send to rank 3", for messages.
   [[nodiscard]] std::string text() const;
 };
+
+/// Word 1 of a command for it.
+[[nodiscard]] unsigned int function_of(collectives::Operation operation);
+/// None where it is no collective function.
+[[nodiscard]] std::optional<collectives::Operation> operation_of(unsigned int function);
+/// Word 2 of a command. Throws Error (bad use) for more elements than 32 bits count.
+[[nodiscard]] unsigned int count_of(std::size_t elements);
+/// Word 5 of a command for it.
+[[nodiscard]] unsigned int number_of(collectives::Reduction reduction);
 
 }  // namespace fabricmark::accl

@@ -9,11 +9,13 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
 #include "board/accl/call.hpp"
 #include "board/accl/engine.hpp"
+#include "board/accl/exchange_memory.hpp"
 #include "board/accl/streams.hpp"
 #include "board/dataflow/fabric.hpp"
 #include "collectives/replay/caller.hpp"
@@ -55,8 +57,12 @@ class Caller {
 
   /// By the fiber of the call, at its clock. Does not throw what the call ends with.
   Result run(dataflow::Kernel& kernel, const Call& call);
-  /// The same of a kernel's command.
-  Result run(dataflow::Kernel& kernel, const Command& command);
+  /// The same of a kernel's command, as the words that came, the last of which is the last of a command.
+  Result run(dataflow::Kernel& kernel, std::span<const fm::accl_word> words);
+  /// What a command asks for. Throws CallFailed.
+  [[nodiscard]] Call call_of(const Command& command) const;
+  /// What commands name communicators and types of elements by.
+  [[nodiscard]] const ExchangeMemory& exchange() const { return exchange_; }
 
  private:
   /// A call in progress.
@@ -74,8 +80,14 @@ class Caller {
   }
   /// What a call ends with ends those of the other ranks, unless they know or may go on.
   void tell_others(dataflow::Kernel& kernel, int communicator, const Result& result);
-  void check_numbers(const Command& command) const;
-  [[nodiscard]] Call call_of(const Command& command) const;
+  [[nodiscard]] static Command arguments(std::span<const fm::accl_word> words);
+  [[nodiscard]] std::optional<int> communicator_of(std::span<const fm::accl_word> words) const;
+  /// All but its operands.
+  [[nodiscard]] Call numbers_of(const Command& command) const;
+  void set_collective(const Command& command, Call& call) const;
+  /// `place`: of the word with the low half of its address.
+  [[nodiscard]] Operand operand_of(const Call& call, int place, std::uint64_t address,
+                                   std::size_t count) const;
   void carry_out(Running& running);
   void send(Running& running);
   void receive(Running& running);
@@ -107,6 +119,7 @@ class Caller {
   dataflow::Fabric& fabric_;
   Engine& engine_;
   Streams& streams_;
+  ExchangeMemory exchange_;
   std::map<collectives::Operation, std::string> algorithms_;
   std::deque<Group> groups_;  // calls in progress refer to them
 };

@@ -40,15 +40,6 @@ bool Engine::is_rdma() const { return fabric_.settings().network->protocol == ne
 
 // Memory and its mover.
 
-std::uint64_t Engine::register_memory(const View& memory) {
-  memories_.push_back(memory);
-  return memories_.size() - 1;
-}
-
-const View* Engine::memory(std::uint64_t number) const {
-  return number < memories_.size() ? &memories_[number] : nullptr;
-}
-
 Time Engine::moved(Time at, double bytes) {
   mover_free_ = network::later(std::max(at, mover_free_), network::transfer_time(bytes, settings_.copy_rate));
   return network::later(mover_free_, network::from_seconds(settings_.copy_latency_seconds));

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "board/accl/call.hpp"
+#include "board/accl/device_memory.hpp"
 #include "board/accl/message.hpp"
 #include "board/accl/result.hpp"
 #include "board/accl/settings.hpp"
@@ -105,8 +106,8 @@ class Engine final : public dataflow::Network::Receiver {
   [[nodiscard]] bool is_rdma() const;
 
   /// Memory that other devices may write, and commands may name.
-  std::uint64_t register_memory(const View& memory);
-  [[nodiscard]] const View* memory(std::uint64_t number) const;
+  std::uint64_t register_memory(const View& memory) { return memory_.add(memory); }
+  [[nodiscard]] const DeviceMemory& memory() const { return memory_; }
 
   // Messages. `header` says all but sizes and tickets.
 
@@ -274,7 +275,7 @@ class Engine final : public dataflow::Network::Receiver {
     std::string what;
   };
   std::map<std::pair<std::uint32_t, std::uint64_t>, Begun> begun_;  // the last ones, by communicator, context
-  std::vector<View> memories_;
+  DeviceMemory memory_;
   std::map<int, std::function<void(Time, Payload)>> takers_;
   std::uint64_t lost_words_bytes_ = 0;
   bool is_watched_ = false;  // there was a fault to make

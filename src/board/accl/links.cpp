@@ -15,15 +15,15 @@ using collectives::View;
 
 /// Of a kernel that calls the engine of its board.
 struct Streams {
-  dataflow::stream<accl::Command> commands{"commands"};
+  dataflow::stream<fm::accl_request> commands{"commands"};
   dataflow::stream<accl::Status> statuses{"statuses"};
 };
 
 /// What failed is said by the engine at the end of the part.
-void call_engine(dataflow::stream<accl::Command>& commands, dataflow::stream<accl::Status>& statuses,
+void call_engine(dataflow::stream<fm::accl_request>& commands, dataflow::stream<accl::Status>& statuses,
                  const accl::Command& command) {
-  commands.write(command);
-  statuses.read();
+  fm::accl_issue(commands, command);
+  fm::accl_wait(statuses);
 }
 
 /// The engine is called by the host, or by a kernel that the host starts.
@@ -45,26 +45,27 @@ class EngineCaller final : public collectives::Caller {
       return;
     }
     engine_.set_algorithm(call.operation, std::string(algorithm.name));  // commands name none
-    accl::Command command = fm::accl_collective(static_cast<int>(call.operation), call.root, call.count,
-                                                operand(call.own), operand(call.result));
-    command.type = static_cast<int>(collectives::type_of(call, place_.rank, place_.ranks));
+    accl::Command command = fm::accl_collective(
+        engine_.use(collectives::type_of(call, place_.rank, place_.ranks)), accl::function_of(call.operation),
+        call.root, accl::count_of(call.count), operand(call.own), operand(call.result));
+    command.reduction = accl::number_of(call.reduction);
     host_.start("call_engine", {}, call_engine, streams_->commands, streams_->statuses, command).wait();
   }
 
  private:
-  /// Kernels name memory by the number that the engine knows it by.
+  /// Kernels name memory by the address at which the engine knows it.
   fm::accl_operand operand(const View& elements) {
     if (elements.count == 0) return fm::accl_no_operand();
-    const auto [found, is_new] = numbers_.try_emplace({elements.data, elements.count});
-    if (is_new) found->second = static_cast<int>(engine_.register_memory(elements));
-    return fm::accl_memory(found->second, 0);
+    const auto [found, is_new] = addresses_.try_emplace({elements.data, elements.count});
+    if (is_new) found->second = engine_.address_of(elements);
+    return fm::accl_memory(found->second);
   }
 
   accl::Accl& engine_;
   dataflow::Host& host_;
   collectives::Place place_;
   std::shared_ptr<Streams> streams_;  ///< null where the host calls
-  std::map<std::pair<const std::byte*, std::size_t>, int> numbers_;
+  std::map<std::pair<const std::byte*, std::size_t>, std::uint64_t> addresses_;
 };
 
 accl::Described described_engines(const runtime::Context& context) {

@@ -37,7 +37,7 @@ struct Header {
   std::uint64_t count = 0;   ///< elements
   std::uint64_t sender = 0;  ///< its ticket
   std::uint64_t receiver = 0;
-  std::uint64_t memory = 0;  ///< kPut: its number
+  std::uint64_t memory = 0;  ///< kPut: its number, or an address in it
   std::uint64_t first = 0;   ///< element: kPut: of the memory; else where this piece begins
   /// Elements of one piece of a message whose elements come in while it leaves; 0: all of it.
   std::uint64_t piece = 0;

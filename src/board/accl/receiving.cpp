@@ -287,9 +287,12 @@ void Engine::store(const Destination& destination, const Message& message) {
 
 void Engine::take_put(const Message& message, Time at) {
   const Header& header = message.header;
-  const View* const memory = this->memory(header.memory);
-  const bool has_room =
-      memory != nullptr && memory->type == header.type && header.first + header.count <= memory->count;
+  const bool is_address = header.memory >= DeviceMemory::kFirstAddress;
+  const View* const numbered = memory_.view(header.memory);
+  const std::optional<View> memory = is_address            ? memory_.at(header.memory, header.type)
+                                     : numbered != nullptr ? std::optional(*numbered)
+                                                           : std::nullopt;
+  const bool has_room = memory && memory->type == header.type && header.first + header.count <= memory->count;
   if (!has_room) {
     spread(at, header.communicator, {header.from},
            {Code::kUnknownMemory,

@@ -25,6 +25,10 @@ enum class Code : std::uint8_t {
 
 /// "done", "packets lost", ...
 [[nodiscard]] std::string_view name_of(Code code);
+/// The status that a kernel reads: 0 for kDone, else the bit of ACCL that comes nearest, each another one.
+[[nodiscard]] unsigned int status_of(Code code);
+/// What it says. Of a status that is none of these kNotSupported.
+[[nodiscard]] Code code_of(unsigned int status);
 
 /// What a call says at its end.
 struct Result {

@@ -21,16 +21,16 @@ StreamEnd::Job StreamEnd::next() {
   return job;
 }
 
-void StreamEnd::write_words(std::span<const std::byte> bytes,
-                            const std::function<void(const std::byte*)>& write) {
+void StreamEnd::write_words(std::span<const std::byte> bytes, const Write& write) {
   for (std::size_t first = 0; first < bytes.size(); first += kWordBytes) {
     std::array<std::byte, kWordBytes> word{};
-    std::memcpy(word.data(), bytes.data() + first, std::min(kWordBytes, bytes.size() - first));
-    write(word.data());
+    const std::size_t count = std::min(kWordBytes, bytes.size() - first);
+    std::memcpy(word.data(), bytes.data() + first, count);
+    write(word.data(), count, first + kWordBytes >= bytes.size());
   }
 }
 
-void StreamEnd::write_feed(Feed& feed, const std::function<void(const std::byte*)>& write) {
+void StreamEnd::write_feed(Feed& feed, const Write& write) {
   dataflow::Kernel& kernel = dataflow::current_kernel();
   for (;;) {
     while (feed.pieces_.empty() && !feed.is_closed_) {
@@ -45,19 +45,25 @@ void StreamEnd::write_feed(Feed& feed, const std::function<void(const std::byte*
   }
 }
 
-void StreamEnd::read_words(const Job& job, const std::function<void(std::byte*)>& read) {
+void StreamEnd::read_words(const Job& job, const Read& read) {
   const std::size_t piece = job.piece == 0 ? job.wanted : job.piece;
   for (std::size_t first = 0; first < job.wanted; first += piece) {
     const std::size_t bytes = std::min(piece, job.wanted - first);
     std::vector<std::byte> came((bytes + kWordBytes - 1) / kWordBytes * kWordBytes);
-    for (std::size_t place = 0; place < came.size(); place += kWordBytes) read(came.data() + place);
+    for (std::size_t place = 0; place < came.size(); place += kWordBytes) {
+      const std::size_t kept = read(came.data() + place);
+      if (kept >= std::min(kWordBytes, bytes - place)) continue;
+      throw bad_use(
+          fmt::format("a kernel's word {} for the engine keeps {} bytes of the {} that are called for",
+                      (first + place) / kWordBytes + 1, kept, std::min(kWordBytes, bytes - place)),
+          "keep all of each word; the engine counts elements");
+    }
     came.resize(bytes);
     job.came(dataflow::current_kernel(), std::move(came));
   }
 }
 
-void StreamEnd::serve(const std::function<void(const std::byte*)>& write,
-                      const std::function<void(std::byte*)>& read) {
+void StreamEnd::serve(const Write& write, const Read& read) {
   for (;;) {
     const Job job = next();
     write_words(job.out.bytes, write);
@@ -68,8 +74,7 @@ void StreamEnd::serve(const std::function<void(const std::byte*)>& write,
 }
 
 StreamEnd& Streams::connect(Ends& ends, int number, const std::string& way, const dataflow::AnyStream& words,
-                            std::function<void(const std::byte*)> write,
-                            std::function<void(std::byte*)> read) {
+                            StreamEnd::Write write, StreamEnd::Read read) {
   auto& end = ends[number];
   if (end) {
     throw bad_use(fmt::format("stream {} {} a kernel is connected already", number, way),

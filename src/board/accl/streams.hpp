@@ -1,5 +1,6 @@
 #pragma once
 
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
@@ -9,6 +10,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -61,45 +63,64 @@ class StreamEnd {
     jobs_.push_back(std::move(job));
     if (idle_ != nullptr) idle_->worker().make_ready(*std::exchange(idle_, nullptr));
   }
-  /// The body of its fiber; never ends. `write` puts a word, or `read` takes one.
-  void serve(const std::function<void(const std::byte*)>& write, const std::function<void(std::byte*)>& read);
+  /// Puts a word with so many bytes; the last one of a packet is told.
+  using Write = std::function<void(const std::byte*, std::size_t bytes, bool is_last)>;
+  /// Takes a word; returns how many of its bytes count, from the first on.
+  using Read = std::function<std::size_t(std::byte*)>;
+  /// The body of its fiber; never ends. One of both is there.
+  void serve(const Write& write, const Read& read);
 
  private:
   Job next();
-  static void write_words(std::span<const std::byte> bytes,
-                          const std::function<void(const std::byte*)>& write);
-  static void write_feed(Feed& feed, const std::function<void(const std::byte*)>& write);
-  void read_words(const Job& job, const std::function<void(std::byte*)>& read);
+  static void write_words(std::span<const std::byte> bytes, const Write& write);
+  static void write_feed(Feed& feed, const Write& write);
+  static void read_words(const Job& job, const Read& read);
 
   std::deque<Job> jobs_;
   dataflow::Kernel* idle_ = nullptr;
 };
 
-/// The streams between the kernels of a device and its engine, by their numbers.
+/// The streams between the kernels of a device and its engine, by their numbers. Words are fm::accl_data, as
+/// ACCL has them, with `keep`, `last` at the end of each packet and the stream's number for `dest`; or others
+/// of kWordBytes, which have nothing beside their bytes.
 class Streams {
  public:
   Streams(dataflow::Fabric& fabric, int device, double clock_hz)
       : fabric_(fabric), device_(device), clock_hz_(clock_hz) {}
 
-  /// A kernel reads what the engine writes. A word has kWordBytes.
+  /// A kernel reads what the engine writes.
   template <typename Word>
   StreamEnd& connect_to_kernel(int number, dataflow::stream<Word>& words) {
-    static_assert(sizeof(Word) == kWordBytes);
     return connect(
         to_kernels_, number, "to", words,
-        [&words](const std::byte* bytes) {
+        [&words, number](const std::byte* from, std::size_t bytes, bool is_last) {
           Word word;
-          std::memcpy(&word, bytes, sizeof word);
+          if constexpr (std::is_same_v<Word, fm::accl_data>) {
+            std::memcpy(word.data, from, sizeof word.data);
+            word.keep = kept(bytes);
+            word.last = is_last;
+            word.dest = static_cast<unsigned char>(number);
+          } else {
+            static_assert(sizeof(Word) == kWordBytes);
+            static_cast<void>(number);  // which such words do not say
+            std::memcpy(&word, from, sizeof word);
+          }
           words.write(word);
         },
         nullptr);
   }
   template <typename Word>
   StreamEnd& connect_from_kernel(int number, dataflow::stream<Word>& words) {
-    static_assert(sizeof(Word) == kWordBytes);
     return connect(from_kernels_, number, "from", words, nullptr, [&words](std::byte* bytes) {
       const Word word = words.read();
-      std::memcpy(bytes, &word, sizeof word);
+      if constexpr (std::is_same_v<Word, fm::accl_data>) {
+        std::memcpy(bytes, word.data, sizeof word.data);
+        return kept_bytes(word.keep);
+      } else {
+        static_assert(sizeof(Word) == kWordBytes);
+        std::memcpy(bytes, &word, sizeof word);
+        return sizeof word;
+      }
     });
   }
   /// Null where there is none.
@@ -109,7 +130,13 @@ class Streams {
  private:
   using Ends = std::map<int, std::unique_ptr<StreamEnd>>;
   StreamEnd& connect(Ends& ends, int number, const std::string& way, const dataflow::AnyStream& words,
-                     std::function<void(const std::byte*)> write, std::function<void(std::byte*)> read);
+                     StreamEnd::Write write, StreamEnd::Read read);
+  /// `keep` of a word of which so many bytes count.
+  static unsigned long long kept(std::size_t bytes) { return ~0ULL >> (kWordBytes - bytes); }
+  /// Bytes before the first one that does not count.
+  static std::size_t kept_bytes(unsigned long long keep) {
+    return static_cast<std::size_t>(std::countr_one(keep));
+  }
   static StreamEnd* find(const Ends& ends, int number);
 
   dataflow::Fabric& fabric_;

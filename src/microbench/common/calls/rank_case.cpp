@@ -14,7 +14,7 @@ namespace fabricmark::microbench {
 /// How the calls of a kernel went.
 struct Asked {
   RankCase::Times times{};
-  accl::Status status{0, 0};
+  unsigned int status = 0;
 };
 
 namespace {
@@ -23,6 +23,7 @@ using accl::Command;
 using accl::Kind;
 using accl::Operand;
 using accl::Status;
+using Requests = dataflow::stream<fm::accl_request>;
 using collectives::Operation;
 using Words = dataflow::stream<Word, 64>;
 
@@ -49,14 +50,14 @@ void take_words(Words& in, std::vector<std::byte>* bytes, std::optional<double>*
   *ended = now_of_kernel();
 }
 
-void ask(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses,
-         const std::vector<Command>& calls, bool is_at_once, Asked* asked) {
+void ask(Requests& commands, dataflow::stream<Status>& statuses, const std::vector<Command>& calls,
+         bool is_at_once, Asked* asked) {
   asked->times.started = now_of_kernel();
   const std::size_t lead = is_at_once ? calls.size() : 1;  // of commands over statuses
   std::size_t made = 0;
-  for (std::size_t answered = 0; answered < calls.size() && asked->status.code == 0; ++answered) {
-    for (; made < std::min(calls.size(), answered + lead); ++made) commands.write(calls[made]);
-    asked->status = statuses.read();
+  for (std::size_t answered = 0; answered < calls.size() && asked->status == 0; ++answered) {
+    for (; made < std::min(calls.size(), answered + lead); ++made) fm::accl_issue(commands, calls[made]);
+    asked->status = fm::accl_wait(statuses);
   }
   asked->times.ended = now_of_kernel();
 }
@@ -68,41 +69,41 @@ void ask(dataflow::stream<Command>& commands, dataflow::stream<Status>& statuses
       : Error(ExitCode::kInvalidResult, text.substr(0, remedy), text.substr(remedy + 2));
 }
 
-/// Memory as its host has registered it, by what it holds.
+/// Addresses of memory as its host has registered it, by what it holds.
 struct Registered {
-  int own = fm::accl_none;
-  int result = fm::accl_none;
+  std::uint64_t own = 0;
+  std::uint64_t result = 0;
 };
 
-Command command_of(const accl::Call& call, const Registered& memory) {
-  const auto operand = [](const Operand& one, int number) {
+Command command_of(const accl::Call& call, const Registered& memory, fm::accl_use use) {
+  const auto operand = [](const Operand& one, std::uint64_t address) {
     if (one.stream) return fm::accl_stream(*one.stream);
-    return one.memory.data == nullptr ? fm::accl_no_operand() : fm::accl_memory(number, 0);
+    return one.memory.data == nullptr ? fm::accl_no_operand() : fm::accl_memory(address);
   };
   const fm::accl_operand own = operand(call.a, memory.own);
   const fm::accl_operand result = operand(call.result, memory.result);
-  const unsigned long long count = call.count;
-  Command command = fm::accl_nop();
+  const unsigned int count = accl::count_of(call.count);
+  const auto tag = static_cast<unsigned int>(call.tag);
+  Command command = fm::accl_nop(use);
   switch (call.kind) {
     case Kind::kSend:
-      command = fm::accl_send(own, count, call.peer, call.tag);
+      command = fm::accl_send(use, own, count, call.peer, tag);
       break;
     case Kind::kRecv:
-      command = fm::accl_recv(result, count, call.peer, call.tag);
+      command = fm::accl_recv(use, result, count, call.peer, tag);
       break;
     case Kind::kPut:
-      command = fm::accl_put(own, count, call.peer, static_cast<int>(call.remote_memory), call.remote_first);
+      command = fm::accl_put(use, own, count, call.peer, call.remote_memory);
       break;
     case Kind::kStreamPut:
-      command = fm::accl_stream_put(own, count, call.peer, call.remote_stream);
+      command =
+          fm::accl_stream_put(use, own, count, call.peer, static_cast<unsigned int>(call.remote_stream));
       break;
     default:
-      command =
-          fm::accl_collective(static_cast<int>(call.collective.operation), call.peer, count, own, result);
-      command.reduction = static_cast<int>(call.reduction);
+      command = fm::accl_collective(use, accl::function_of(call.collective.operation), call.peer, count, own,
+                                    result);
+      command.reduction = accl::number_of(call.reduction);
   }
-  command.type = static_cast<int>(call.type);
-  command.compress = call.is_compressed ? 1 : 0;
   return command;
 }
 
@@ -119,7 +120,7 @@ struct RankCase::State {
   std::vector<std::byte> result;
   Words from_kernel{"operand"};
   Words to_kernel{"result"};
-  dataflow::stream<Command> commands{"commands"};
+  Requests commands{"commands"};
   dataflow::stream<Status> statuses{"statuses"};
   Asked asked{};
   std::optional<double> taken{};
@@ -207,7 +208,7 @@ std::vector<accl::Call> RankCase::calls(std::uint64_t remote) const {
 }
 
 std::uint64_t RankCase::offer(accl::Accl& accl) const {
-  return options_.act == Act::kPut && rank_ == 1 ? accl.register_memory(call_.result) : 0;
+  return options_.act == Act::kPut && rank_ == 1 ? accl.address_of(call_.result) : 0;
 }
 
 void RankCase::connect_streams(accl::Accl& accl, dataflow::Host& host) {
@@ -241,19 +242,17 @@ RankCase::Times RankCase::call_from_logic(accl::Accl& accl, dataflow::Host& host
   const std::vector<accl::Call> all = calls(remote);
   if (all.empty()) return {};
   Registered memory;
-  if (call_.own.count > 0) memory.own = static_cast<int>(accl.register_memory(call_.own));
-  if (call_.result.count > 0) memory.result = static_cast<int>(accl.register_memory(call_.result));
+  if (call_.own.count > 0) memory.own = accl.address_of(call_.own);
+  if (call_.result.count > 0) memory.result = accl.address_of(call_.result);
   std::vector<Command> commands;
-  for (const accl::Call& call : all) commands.push_back(command_of(call, memory));
+  const fm::accl_use use = accl.use(options_.type, 0, options_.is_compressed);
+  for (const accl::Call& call : all) commands.push_back(command_of(call, memory, use));
   accl.connect_logic(state_->commands, state_->statuses);
   host.start("ask", {}, ask, state_->commands, state_->statuses, commands, is_at_once_, &state_->asked)
       .wait();
-  const auto code = static_cast<accl::Code>(state_->asked.status.code);
-  if (code != accl::Code::kDone) {
-    throw_failure(fmt::format(
-        "rank {}: a call of {} from a kernel ended: {}{}", rank_, options_.name, accl::name_of(code),
-        state_->asked.status.lost_bytes > 0 ? fmt::format(" ({} bytes)", state_->asked.status.lost_bytes)
-                                            : ""));
+  if (state_->asked.status != 0) {
+    throw_failure(fmt::format("rank {}: a call of {} from a kernel ended: {} ({})", rank_, options_.name,
+                              accl::name_of(accl::code_of(state_->asked.status)), accl.logic_failure()));
   }
   return state_->asked.times;
 }
