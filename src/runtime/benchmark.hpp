@@ -65,6 +65,9 @@ struct Metric {
   /// Of which time of its part: that of the wall clock (measured, or emulated on an emulator) where it says
   /// nothing; kModelled: what was simulated there.
   std::optional<TimeKind> kind{};
+  /// What the only sample of each rank is of all iterations and ranks, such as "mean" or "P50"; empty: samples
+  /// are those of the repetitions.
+  std::string statistic{};
 };
 
 /// A rate in GB/s (1e9 bytes per second) of the timed region `operation`, which moves `bytes` on this rank.

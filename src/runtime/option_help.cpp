@@ -127,12 +127,22 @@ bool is_common_option(const std::string& name) {
          std::ranges::find(kShown, name, &Shown::option) != kShown.end();
 }
 
+/// " (1 to 1024)" of CLI11's "INT in [1 - 1024]"; empty for any other check.
+std::string range_in_words(const std::string& check) {
+  const std::size_t begin = check.find(" in ["), middle = check.find(" - ", begin), end = check.rfind(']');
+  if (begin == std::string::npos || middle == std::string::npos || end == std::string::npos) return {};
+  return fmt::format(" ({} to {})", check.substr(begin + 5, middle - begin - 5),
+                     check.substr(middle + 3, end - middle - 3));
+}
+
 void simplify_values(CLI::App& app) {
   constexpr std::array kPlain{std::pair{"INT", "N"}, std::pair{"UINT", "N"}, std::pair{"FLOAT", "X"}};
   for (CLI::Option* const option : app.get_options()) {
     for (int i = 0;; ++i) {
       try {
-        option->get_validator(i)->description("");
+        CLI::Validator* const check = option->get_validator(i);
+        option->description(option->get_description() + range_in_words(check->get_description()));
+        check->description("");
       } catch (const CLI::OptionNotFound&) {
         break;  // there are no more
       }

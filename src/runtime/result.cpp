@@ -205,6 +205,7 @@ Json measurement_json(const Result& result, const Metric& metric) {
                    {"standard_deviation", number(summary.standard_deviation)},
                    {"work", work},
                    {"samples", {{"kind", kind}, {"unit", "s"}, {"per_rank", samples_of(result, metric)}}}};
+  if (!metric.statistic.empty()) measurement["samples"]["statistic"] = metric.statistic;
   // One rank begins with itself.
   if (const Result::PerRank& starts = starts_of(result, metric); starts.size() > 1) {
     measurement["samples"]["starts"] = starts;

@@ -49,6 +49,7 @@ class Done:
 
     What the runner itself checks after each repetition, that no kernel writes outside of its buffers, stands
     apart in `zones` where it passed: the other verdicts are the benchmark's own.
+    `contradictions`: what a report finds wrong with the numbers.
     """
 
     code: int
@@ -56,10 +57,13 @@ class Done:
     errors: str
     document: dict | None
     zones: dict | None = None
+    contradictions: tuple = ()
 
     def take(self, path):
         """The result in a file."""
-        self.document = dict(results.load(path).document)
+        loaded = results.load(path)
+        self.contradictions = tuple(loaded.contradictions)
+        self.document = dict(loaded.document)
         assert self.document["run"]["exit_code"] == self.code
         *own, last = self.document["verdicts"]
         if last["name"] == "guard zones" and last["status"] == "passed":
@@ -121,6 +125,7 @@ class Stream:
         # Open MPI speaks of things like missing network cards on some machines.
         assert how.get("launcher") or done.errors == ""
         assert {verdict["status"] for verdict in done.document["verdicts"]} == {"passed"}
+        assert not done.contradictions, words  # else reports call it INVALID
         return done
 
 

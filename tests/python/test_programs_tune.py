@@ -69,7 +69,7 @@ def test_a_run_takes_what_was_kept(tune, cache):
     ("corrupt", "said"),
     [
         (lambda text: text[: len(text) // 2], "is no file of `fabricmark tune`"),
-        (lambda text: text.replace("tuning/1", "tuning/9"), "it has another format"),
+        (lambda text: text.replace("tuning/2", "tuning/9"), "it has another format"),
         (lambda text: text.replace('"count": 2', '"count": 3'), "its 'ranks' is another one"),
         (lambda text: text.replace('"bytes": 4,', '"bytes": 5000,'), "its sizes are not in order"),
         (lambda text: text.replace('"in-a-row"', '"one-way"'), "its 'pattern' is another one"),

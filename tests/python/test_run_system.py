@@ -115,7 +115,7 @@ def test_the_real_program_takes_the_parameters_of_the_bitstream(with_programs):
     done = with_programs.run("run", "stream", "--full", *words)
     assert done.returncode == 0, done.stderr
     assert "note: system noctua1: 520n, bitstream 520n_multi/stream" in done.stdout
-    assert "buffer_size=32768" in done.stdout
+    assert "buffer_size=2^15" in done.stdout
 
 
 @pytest.mark.programs

@@ -253,7 +253,7 @@ def test_a_value_that_a_system_lacks_is_named(tmp_path):
 
     file = exported(tmp_path, change=unwired)
     done = program(tmp_path, "b_eff").start("--timing-only", "--system", file)
-    assert "no time of messages between hosts over the transport host" in only_error(done, codes=(2,))
+    assert "the time of messages between hosts over the transport host" in only_error(done, codes=(2,))
 
 
 @pytest.mark.parametrize("name", ["b_eff", "ptrans", "hpl"])

@@ -158,7 +158,7 @@ def test_few_of_many_lanes_are_drawn_and_those_that_waited_are_among_them():
 
 def test_what_a_run_did_not_keep_is_said():
     plot = drawn(series(), left_out={"count": 17, "seconds": 1.0})
-    assert "17 activities were not kept" in plot.left_out
+    assert "17 activities were not recorded" in plot.left_out
 
 
 def test_names_are_text_and_ticks_have_prefixes(place):

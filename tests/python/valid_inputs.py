@@ -21,7 +21,8 @@ UNITS = {
     "bytes_per_second": ("GB/s", 1e9), "seconds": ("us", 1e-6), "hertz": ("MHz", 1e6), "bytes": ("B", 1.0),
     "flops_per_second": ("GFLOP/s", 1e9),
 }  # fmt: skip
-RANGE = re.compile(r"^\s+--([a-z-]+) (INT|FLOAT):\w+ in \[(\S+) - (\S+)\]", re.MULTILINE)
+# A name, what stands for its value, least and most.
+RANGE = re.compile(r"^\s+--([a-z-]+) ([A-Z]+)\s+\S.* \((\S+) to (\S+)\)$", re.MULTILINE)
 
 
 def near(source, parameter, device_class="fpga"):
@@ -155,5 +156,5 @@ def of_program(source, row, help_text):
     ranges = [match for match in RANGE.findall(help_text) if match[0] not in NOT_OF_TIMING]
     for name, kind, least, most in source.sample(ranges, source.randrange(3)):
         value = min(max(source.choice([1, 2, 3]), float(least)), float(most))
-        found += [f"--{name}", str(round(value)) if kind == "INT" else f"{value:g}"]
+        found += [f"--{name}", str(round(value)) if kind in ("N", "MS") else f"{value:g}"]
     return found

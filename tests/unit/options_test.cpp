@@ -103,7 +103,7 @@ TEST(Options, AreInGroupsOfTheHelpWithNamesOfTheirValues) {
   for (const auto& [heading, option] :
        {std::pair{"Problem and kernel parameters", "--vector-width 1|2|4"},
         std::pair{"Problem and kernel parameters", "--size N"}, std::pair{"Device", "--device INDEX|NAME"},
-        std::pair{"Transport and ranks", "--ranks N"},
+        std::pair{"Transport and ranks", "inside this process (1 to 1024)"},
         std::pair{"Kernel and bitstream", "--kernel-file FILE"},
         std::pair{"Measurement", "--min-time SECONDS"}, std::pair{"Output", "--json FILE"}}) {
     EXPECT_TRUE(mentions(help_group(help, heading), option)) << heading << ": " << option << "\n" << help;

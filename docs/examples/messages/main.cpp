@@ -59,7 +59,7 @@ bool run(messages::Ranks ranks, cl_context context, cl_device_id device) {
   clReleaseCommandQueue(queue);
   if (rank == 0) {
     std::cout << size << " ranks, sum " << values[0] << (is_right ? ", as it has to be\n" : ", wrong\n")
-              << endpoint.ways() << "\n";
+              << endpoint.protocols() << "\n";
   }
   return is_right;
 }

@@ -32,6 +32,7 @@ class Measurement:
     `starts`: when each rank began each repetition [s], from the first one's start; None where nobody knows.
     `derived`: how it follows from other metrics, in words; it has no samples of its own then.
     `percentiles`: p50, p90, p99 and largest of the inner samples [unit]; None where these were not kept.
+    `statistic`: what the only sample of each rank is of all iterations, such as "mean"; else empty.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Measurement:
     starts: list[list[float]] | None = None
     derived: str | None = None
     percentiles: Mapping[str, float] | None = None
+    statistic: str = ""
 
     @property
     def label(self) -> str:
@@ -212,6 +214,7 @@ def _measurement(entry: Mapping) -> Measurement:
     return Measurement(
         **plain, **numbers, work_amount=work, samples_unit=samples["unit"], per_rank=per_rank, starts=starts,
         derived=entry.get("derived"), percentiles=entry.get("percentiles"),
+        statistic=samples.get("statistic", ""),
     )  # fmt: skip
 
 

@@ -25,7 +25,10 @@ def _of_samples(result: Result) -> Iterable[str]:
     count = result.document["repetitions"]["count"]
     for entry in result.measurements:
         found = {len(samples) for samples in entry.per_rank}
-        if found and found != {count}:
+        if entry.statistic:
+            if {sample for samples in entry.per_rank for sample in samples} != {entry.per_rank[0][0]}:
+                yield f"{entry.label}: one {entry.statistic} of all ranks, but several samples"
+        elif found and found != {count}:
             yield f"{entry.label}: {max(found)} samples a rank of {count} repetitions"
 
 

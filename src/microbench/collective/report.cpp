@@ -157,6 +157,7 @@ std::string table_of(const Options& options, const std::vector<Row>& rows, const
          fmt::format("{:.3f}", wall * (is_modelled ? 1e3 : 1e6)));
   }
   for (const std::string& note : result.notes) text += packed(words("note: " + note), terminal_width(), 2);
+  if (!result.validated) return text + "not checked: a barrier moves no elements\n";
   return text + verdict_line(result.verdicts.front().verdict);
 }
 
@@ -183,11 +184,13 @@ runtime::Result result_of(runtime::Communicator& ranks, const Options& options, 
   result.repetitions = options.repetitions;
   result.warmup = options.medium == Medium::kTransport ? 1 : 0;
   add_rows(options, rows, result);
-  result.verdicts = {verdict_of(options, rows)};
+  const runtime::Result::RankVerdict elements = verdict_of(options, rows);
+  result.validated = elements.verdict.checked > 0;
+  if (result.validated) result.verdicts = {elements};
   result.notes = choices_of(rows);
   for (const std::string& note : measurer.notes()) result.notes.push_back(note);
   for (const std::string& note : company_notes(ranks, result)) result.notes.push_back(note);
-  const bool is_valid = result.verdicts.front().verdict.passed();
+  const bool is_valid = elements.verdict.passed();
   result.exit_code = static_cast<int>(is_valid ? ExitCode::kValid : ExitCode::kInvalidResult);
   runtime::check_kinds(result);
   return result;

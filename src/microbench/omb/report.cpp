@@ -148,6 +148,7 @@ void Filler::add_single(const Row& row, const std::string& name, double seconds,
     const auto bytes = static_cast<double>(row.bytes * row.window * row.measuring());
     metric = {name, axes(row, statistic), region, "GB/s", 1e-9, Better::kHigher, bytes, "B", kind(row)};
   }
+  metric.statistic = statistic.empty() ? "mean" : statistic;
   result_.metrics.push_back(std::move(metric));
 }
 
