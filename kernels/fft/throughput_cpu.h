@@ -199,9 +199,8 @@ inline uint share_start(const uint count, const uint item) {
 // work areas and the transposed matrix. `twiddles`: ROWS complex exp(-2 pi i t / ROWS); `between`: ROWS x
 // COLUMNS exp(-2 pi i row column / n), all real parts, then all imaginary parts.
 __kernel void fft(__global const pair* restrict source, __global pair* restrict target,
-                                   __global const fft_complex* restrict twiddles,
-                                   __global const lanes* restrict between_all,
-                                   __global lanes* restrict scratch, const uint batch, const uint inverse) {
+                  __global const fft_complex* restrict twiddles, __global const lanes* restrict between_all,
+                  __global lanes* restrict scratch, const uint batch, const uint inverse) {
   const uint item = get_global_id(0), end = share_start(batch, item + 1);
   const size_t size = (size_t)1 << LOG_SIZE, vectors = size / LANES;
   scratch += item * (4 * ROWS + 2 * vectors);
@@ -238,12 +237,10 @@ __kernel void fft(__global const pair* restrict source, __global pair* restrict 
 // Columns of this rank: `columns` of them from a matrix ROWS x columns; `between_all` has their part of the
 // twiddles. The result goes in one block for each rank, columns x (ROWS / ranks), of which a row is a column
 // here.
-__kernel void columns_step(__global const pair* restrict source,
-                                            __global pair* restrict target,
-                                            __global const fft_complex* restrict twiddles,
-                                            __global const lanes* restrict between_all,
-                                            __global lanes* restrict scratch, const uint columns,
-                                            const uint ranks, const uint inverse) {
+__kernel void columns_step(__global const pair* restrict source, __global pair* restrict target,
+                           __global const fft_complex* restrict twiddles,
+                           __global const lanes* restrict between_all, __global lanes* restrict scratch,
+                           const uint columns, const uint ranks, const uint inverse) {
   const uint item = get_global_id(0), vectors = columns / LANES, end = share_start(vectors, item + 1);
   const work_areas areas = areas_at(scratch + item * 4 * ROWS);
   const uint width = ROWS / ranks;  // of a block
@@ -264,9 +261,8 @@ __kernel void columns_step(__global const pair* restrict source,
 
 // Rows of this rank, `rows` of them side by side: a matrix COLUMNS x rows, both before and after.
 __kernel void rows_step(__global const pair* restrict source, __global pair* restrict target,
-                                         __global const fft_complex* restrict twiddles,
-                                         __global lanes* restrict scratch, const uint rows,
-                                         const uint inverse) {
+                        __global const fft_complex* restrict twiddles, __global lanes* restrict scratch,
+                        const uint rows, const uint inverse) {
   const uint item = get_global_id(0), vectors = rows / LANES, end = share_start(vectors, item + 1);
   const work_areas areas = areas_at(scratch + item * 4 * ROWS);
   for (uint row = share_start(vectors, item); row < end; ++row) {

@@ -65,8 +65,8 @@ struct Metric {
   /// Of which time of its part: that of the wall clock (measured, or emulated on an emulator) where it says
   /// nothing; kModelled: what was simulated there.
   std::optional<TimeKind> kind{};
-  /// What the only sample of each rank is of all iterations and ranks, such as "mean" or "P50"; empty: samples
-  /// are those of the repetitions.
+  /// What the only sample of each rank is of all iterations and ranks, such as "mean" or "P50"; empty:
+  /// samples are those of the repetitions.
   std::string statistic{};
 };
 

@@ -17,8 +17,9 @@
 namespace fabricmark::transport {
 namespace {
 
-/// Protocol by protocol the factor of its times; `noise` is the spread of a round's logarithm, in one round out
-/// of ten a protocol is stalled for ten times as long, and in every other one the machine is half as fast.
+/// Protocol by protocol the factor of its times; `noise` is the spread of a round's logarithm, in one round
+/// out of ten a protocol is stalled for ten times as long, and in every other one the machine is half as
+/// fast.
 ProtocolRace raced(const std::vector<double>& factors, double noise, std::size_t rounds, unsigned seed) {
   std::mt19937 random(seed);
   std::normal_distribution<double> logarithm(0, noise);

@@ -221,7 +221,8 @@ TEST(SimulatedClock, WaitsOnlyForwards) {
   clock.restart();
   EXPECT_EQ(clock.seconds(), 0);
   EXPECT_EQ(clock.seconds_of(moment), 0);
-  EXPECT_TRUE(test::mentions(message_of([&] { clock.advance_to(-1); }, ExitCode::kEnvironment), "a model took"));
+  EXPECT_TRUE(
+      test::mentions(message_of([&] { clock.advance_to(-1); }, ExitCode::kEnvironment), "a model took"));
 }
 
 }  // namespace

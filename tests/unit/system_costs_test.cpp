@@ -86,7 +86,9 @@ TEST_F(Costs, WhatNothingSaysIsAskedForInOneLine) {
   EXPECT_TRUE(mentions(network, "between hosts over the transport channels of star")) << network;
   made_["devices"][0]["copies"].erase("to_device");
   const std::string rate = message_of([&] { static_cast<void>(of().array_copy_seconds(true, 1)); });
-  EXPECT_TRUE(mentions(rate, "the time of copies to star is missing") && mentions(rate, "host.write_bandwidth")) << rate;
+  EXPECT_TRUE(mentions(rate, "the time of copies to star is missing") &&
+              mentions(rate, "host.write_bandwidth"))
+      << rate;
   made_["devices"][0].erase("copies");
   made_["topology"][0].erase("messages");
   const std::string copy = message_of([&] { static_cast<void>(of().message_copy_seconds(false, 1)); });
