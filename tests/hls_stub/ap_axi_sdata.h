@@ -48,7 +48,8 @@ struct wide {
 };
 
 template <int Width>
-using data_of = typename std::conditional<(Width <= 64), ap_uint<(Width <= 64 ? Width : 1)>, wide<Width>>::type;
+using data_of =
+    typename std::conditional<(Width <= 64), ap_uint<(Width <= 64 ? Width : 1)>, wide<Width>>::type;
 
 }  // namespace fabricmark_stub
 #else
