@@ -133,7 +133,7 @@ def test_a_program_of_others_sends_from_device_to_device(prefix, tmp_path):
         )
         assert done.returncode == 0, done.stderr
         assert expected in done.stdout
-        assert "over host, messages go" in done.stdout
+        assert "protocols over host: " in done.stdout
 
 
 def test_pkg_config_finds_the_library_of_messages(prefix, tmp_path):

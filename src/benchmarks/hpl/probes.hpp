@@ -53,6 +53,7 @@ class Probes {
       }
       pass(groups, first == 0);
     }
+    if (layout_.size == 1) return {diagonal_};  // there are no other elements
     return {elements_, diagonal_, precision_};
   }
 
