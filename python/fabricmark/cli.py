@@ -58,6 +58,10 @@ from fabricmark.systems import calibration, choice, option_types
 from fabricmark.systems import command as systems_command
 from fabricmark.validate.command import validate
 
+Platform = Annotated[
+    str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
+]
+Device = Annotated[str | None, typer.Option(help="Only this device: its index, or part of its name.")]
 LAUNCHER = typer.Option(
     metavar="NAME",
     autocompletion=choices.completed(launchers.names),
@@ -210,12 +214,8 @@ def run_command(
         int | None, typer.Option(min=1, max=launch.MOST_PROCESSES, help="MPI processes, by a launcher.")
     ] = None,
     launcher: Annotated[str | None, LAUNCHER] = None,
-    platform: Annotated[
-        str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Only this device: its index, or part of its name.")
-    ] = None,
+    platform: Platform = None,
+    device: Device = None,
     system: Annotated[str | None, option_types.system("Banks and bitstreams of this system")] = None,
     board: option_types.Board = None,
     bitstream_id: option_types.BitstreamId = None,
@@ -316,12 +316,8 @@ def scale_command(
         str | None, choices.one_of(SCOPES, "How the program takes it (default: as the benchmark says).")
     ] = None,
     runtime: Annotated[str | None, choices.runtime("The OpenCL runtime.")] = None,
-    platform: Annotated[
-        str | None, typer.Option(help="Only this OpenCL platform: its index, or part of its name.")
-    ] = None,
-    device: Annotated[
-        str | None, typer.Option(help="Only this device: its index, or part of its name.")
-    ] = None,
+    platform: Platform = None,
+    device: Device = None,
     banks: Annotated[
         int | None, typer.Option(min=1, help="Memory banks of a device (default: of the program's --system).")
     ] = None,

@@ -20,85 +20,99 @@ constexpr const char* kMeasurement = "Measurement";
 constexpr const char* kChecks = "Checks and faults";
 constexpr const char* kOutput = "Output";
 
-struct Shown {
+struct Grouped {
   const char* option;
   const char* group;
-  const char* value;  ///< empty for a flag
 };
 
-constexpr std::array kShown{Shown{"--variant", kKernel, "NAME"},
-                            Shown{"--language", kKernel, "opencl|sycl"},
-                            Shown{"--kernel-file", kKernel, "FILE"},
-                            Shown{"--bitstream", kKernel, "FILE"},
-                            Shown{"--save-bitstream", kKernel, "FILE"},
-                            Shown{"--bitstream-id", kKernel, "ID"},
-                            Shown{"--platform", kDevice, "INDEX|NAME"},
-                            Shown{"--device", kDevice, "INDEX|NAME"},
-                            Shown{"--list-devices", kDevice, ""},
-                            Shown{"--memory", kDevice, "KIND"},
-                            Shown{"--ranks", kTransportGroup, "N"},
-                            Shown{"--timeout", kTransportGroup, "SECONDS"},
-                            Shown{"--kernel-timeout", kTransportGroup, "SECONDS"},
-                            Shown{"--system", kSystem, "FILE"},
-                            Shown{"--simulate", kSystem, ""},
-                            Shown{"--timing-only", kSystem, ""},
-                            Shown{"--repetitions", kMeasurement, "N"},
-                            Shown{"--warmup", kMeasurement, "N"},
-                            Shown{"--min-time", kMeasurement, "SECONDS"},
-                            Shown{"--max-time", kMeasurement, "SECONDS"},
-                            Shown{"--power", kMeasurement, "SOURCE"},
-                            Shown{"--power-interval", kMeasurement, "MS"},
-                            Shown{"--power-command", kMeasurement, "COMMAND"},
-                            Shown{"--skip-validation", kChecks, ""},
-                            Shown{"--inject-fault", kChecks, "FAULT"},
-                            Shown{"--inject-delay", kChecks, "SECONDS|SHARE"},
-                            Shown{"--json", kOutput, "FILE"},
-                            Shown{"--timeline", kOutput, ""},
-                            Shown{"--inner-samples", kOutput, ""}};
+constexpr std::array kGroups{Grouped{"--variant", kKernel},
+                             Grouped{"--language", kKernel},
+                             Grouped{"--kernel-file", kKernel},
+                             Grouped{"--bitstream", kKernel},
+                             Grouped{"--save-bitstream", kKernel},
+                             Grouped{"--bitstream-id", kKernel},
+                             Grouped{"--platform", kDevice},
+                             Grouped{"--device", kDevice},
+                             Grouped{"--list-devices", kDevice},
+                             Grouped{"--memory", kDevice},
+                             Grouped{"--ranks", kTransportGroup},
+                             Grouped{"--timeout", kTransportGroup},
+                             Grouped{"--kernel-timeout", kTransportGroup},
+                             Grouped{"--system", kSystem},
+                             Grouped{"--simulate", kSystem},
+                             Grouped{"--timing-only", kSystem},
+                             Grouped{"--repetitions", kMeasurement},
+                             Grouped{"--warmup", kMeasurement},
+                             Grouped{"--min-time", kMeasurement},
+                             Grouped{"--max-time", kMeasurement},
+                             Grouped{"--power", kMeasurement},
+                             Grouped{"--power-interval", kMeasurement},
+                             Grouped{"--power-command", kMeasurement},
+                             Grouped{"--skip-validation", kChecks},
+                             Grouped{"--inject-fault", kChecks},
+                             Grouped{"--inject-delay", kChecks},
+                             Grouped{"--json", kOutput},
+                             Grouped{"--timeline", kOutput},
+                             Grouped{"--inner-samples", kOutput}};
 
-/// Of options that are texts, by what a text is.
-constexpr std::array kTexts{std::pair{"--accelerator", "opencl|sycl|none"},
-                            std::pair{"--algorithm", "NAME"},
-                            std::pair{"--bank", "CODE=N"},
-                            std::pair{"--bitstream", "FILE"},
-                            std::pair{"--buffer-num", "single|multiple"},
-                            std::pair{"--buffers", "N,N"},
-                            std::pair{"--checkpoint", "FILE|none"},
-                            std::pair{"--codec", "none|float16"},
-                            std::pair{"--depths", "FILE|none"},
-                            std::pair{"--device", "INDEX|NAME"},
-                            std::pair{"--directions", "NAME,NAME"},
-                            std::pair{"--fields", "FOLDER|none"},
-                            std::pair{"--flow", "NAME[:SETTINGS]"},
-                            std::pair{"--gauges", "POINTS|none"},
-                            std::pair{"--issuer", "host|logic"},
-                            std::pair{"--json", "FILE|-"},
-                            std::pair{"--largest", "BYTES"},
-                            std::pair{"--memories", "NAME,NAME"},
-                            std::pair{"--memory", "KIND"},
-                            std::pair{"--mesh", "bay:N|rectangle:...|FILE"},
-                            std::pair{"--message-size", "[MIN:]MAX"},
-                            std::pair{"--methods", "NAME,NAME"},
-                            std::pair{"--mode", "buffered|streaming"},
-                            std::pair{"--only", "PART"},
-                            std::pair{"--pattern", "NAME"},
-                            std::pair{"--platform", "INDEX|NAME"},
-                            std::pair{"--reduction", "sum|min|max"},
-                            std::pair{"--restart", "FILE|none"},
-                            std::pair{"--sizes", "MIN:MAX"},
-                            std::pair{"--stations", "POINTS|default"},
-                            std::pair{"--system", "FILE"},
-                            std::pair{"--tail-lat", "N,N"},
-                            std::pair{"--tides", "abaco|FILE"},
-                            std::pair{"--topology", "CABLES"},
-                            std::pair{"--transport", "NAME"},
-                            std::pair{"--type", "TYPE"}};
+/// Values whose type says too little, by the option, whichever program has it.
+constexpr std::array kValues{std::pair{"--accelerator", "opencl|sycl|none"},
+                             std::pair{"--algorithm", "NAME"},
+                             std::pair{"--bank", "CODE=N"},
+                             std::pair{"--bitstream", "FILE"},
+                             std::pair{"--bitstream-id", "ID"},
+                             std::pair{"--buffer-num", "single|multiple"},
+                             std::pair{"--buffers", "N,N"},
+                             std::pair{"--checkpoint", "FILE|none"},
+                             std::pair{"--codec", "none|float16"},
+                             std::pair{"--depths", "FILE|none"},
+                             std::pair{"--device", "INDEX|NAME"},
+                             std::pair{"--directions", "NAME,NAME"},
+                             std::pair{"--fields", "FOLDER|none"},
+                             std::pair{"--flow", "NAME[:SETTINGS]"},
+                             std::pair{"--gauges", "POINTS|none"},
+                             std::pair{"--inject-delay", "SECONDS|SHARE"},
+                             std::pair{"--inject-fault", "FAULT"},
+                             std::pair{"--issuer", "host|logic"},
+                             std::pair{"--json", "FILE|-"},
+                             std::pair{"--kernel-file", "FILE"},
+                             std::pair{"--kernel-timeout", "SECONDS"},
+                             std::pair{"--language", "opencl|sycl"},
+                             std::pair{"--largest", "BYTES"},
+                             std::pair{"--max-time", "SECONDS"},
+                             std::pair{"--memories", "NAME,NAME"},
+                             std::pair{"--memory", "KIND"},
+                             std::pair{"--mesh", "bay:N|rectangle:...|FILE"},
+                             std::pair{"--message-size", "[MIN:]MAX"},
+                             std::pair{"--methods", "NAME,NAME"},
+                             std::pair{"--min-time", "SECONDS"},
+                             std::pair{"--mode", "buffered|streaming"},
+                             std::pair{"--only", "PART"},
+                             std::pair{"--pattern", "NAME"},
+                             std::pair{"--platform", "INDEX|NAME"},
+                             std::pair{"--power", "SOURCE"},
+                             std::pair{"--power-command", "COMMAND"},
+                             std::pair{"--power-interval", "MS"},
+                             std::pair{"--reduction", "sum|min|max"},
+                             std::pair{"--restart", "FILE|none"},
+                             std::pair{"--save-bitstream", "FILE"},
+                             std::pair{"--sizes", "MIN:MAX"},
+                             std::pair{"--stations", "POINTS|default"},
+                             std::pair{"--system", "FILE"},
+                             std::pair{"--tail-lat", "N,N"},
+                             std::pair{"--tides", "abaco|FILE"},
+                             std::pair{"--timeout", "SECONDS"},
+                             std::pair{"--topology", "CABLES"},
+                             std::pair{"--transport", "NAME"},
+                             std::pair{"--type", "TYPE"},
+                             std::pair{"--variant", "NAME"}};
 
-std::string text_value(const std::string& option) {
-  for (const auto& [name, value] : kTexts) {
+/// Empty for an option that is not among these.
+std::string named_value(const std::string& option) {
+  for (const auto& [name, value] : kValues) {
     if (option == name) return value;
   }
-  return "TEXT";  // of a transport of the user's own
+  return {};
 }
 
 std::string value_of(const ParameterSpec& parameter) {
@@ -117,14 +131,8 @@ std::string value_of(const ParameterSpec& parameter) {
     case ParameterSpec::Type::kText:
       break;
   }
-  return text_value(option_name(parameter.name));
-}
-
-}  // namespace
-
-bool is_common_option(const std::string& name) {
-  return name == "--help" || name == "--version" ||
-         std::ranges::find(kShown, name, &Shown::option) != kShown.end();
+  const std::string named = named_value(option_name(parameter.name));
+  return named.empty() ? "TEXT" : named;  // of a transport of the user's own
 }
 
 /// " (1 to 1024)" of CLI11's "INT in [1 - 1024]"; empty for any other check.
@@ -133,6 +141,13 @@ std::string range_in_words(const std::string& check) {
   if (begin == std::string::npos || middle == std::string::npos || end == std::string::npos) return {};
   return fmt::format(" ({} to {})", check.substr(begin + 5, middle - begin - 5),
                      check.substr(middle + 3, end - middle - 3));
+}
+
+}  // namespace
+
+bool is_common_option(const std::string& name) {
+  return name == "--help" || name == "--version" ||
+         std::ranges::find(kGroups, name, &Grouped::option) != kGroups.end();
 }
 
 void simplify_values(CLI::App& app) {
@@ -150,19 +165,16 @@ void simplify_values(CLI::App& app) {
     for (const auto& [name, plain] : kPlain) {
       if (option->get_type_name() == name) option->type_name(plain);
     }
-    if (option->get_type_name() == "TEXT" && !option->get_lnames().empty()) {
-      option->type_name(text_value("--" + option->get_lnames().front()));
-    }
+    const bool takes_value = !option->get_type_name().empty();
+    const std::string named =
+        option->get_lnames().empty() ? "" : named_value("--" + option->get_lnames().front());
+    if (takes_value && !named.empty()) option->type_name(named);
   }
 }
 
 void arrange_help(CLI::App& app, const KernelSpec& spec) {
   simplify_values(app);
-  for (const Shown& one : kShown) {
-    CLI::Option* const option = app.get_option(one.option);
-    option->group(one.group);
-    if (*one.value != '\0') option->type_name(one.value);
-  }
+  for (const Grouped& one : kGroups) app.get_option(one.option)->group(one.group);
   for (const ParameterSpec& parameter : spec.parameters) {
     const bool is_of_transport = parameter.is_of_transport || parameter.name == "transport";
     app.get_option(option_name(parameter.name))

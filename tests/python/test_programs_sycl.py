@@ -60,8 +60,9 @@ def test_a_saved_program_is_loaded(stream_on_sycl):
     saved = stream_on_sycl.folder / "saved.bin"
     stream_on_sycl.valid(*SHORT, "--save-bitstream", saved)
     stream_on_sycl.valid(*SHORT, "--bitstream", saved)
-    saved.write_bytes(b"nothing")
-    assert "saved.bin" in only_error(stream_on_sycl.run(*SHORT, "--bitstream", saved), codes=(2,))
+    for damaged in (b"nothing", b"fabricmark-programs 0\n", b"fabricmark-programs 2 5 9\nshort"):
+        saved.write_bytes(damaged)
+        assert "saved.bin" in only_error(stream_on_sycl.run(*SHORT, "--bitstream", saved), codes=(2,))
 
 
 def test_messages_between_ranks(tmp_path_factory):

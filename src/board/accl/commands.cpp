@@ -68,6 +68,24 @@ int stream_of(std::uint64_t address, int of_accl) {
   return address >= 1 && address <= kNumberedStreams ? static_cast<int>(address - 1) : of_accl;
 }
 
+collectives::Reduction reduction_of(unsigned int number) {
+  for (const auto reduction :
+       {collectives::Reduction::kSum, collectives::Reduction::kMin, collectives::Reduction::kMax}) {
+    if (number_of(reduction) == number) return reduction;
+  }
+  throw refused(kReduction, Code::kNotSupported, fmt::format("there is no reduction {}", number));
+}
+
+void check_streams(unsigned int flags) {
+  const unsigned both = fm::accl_stream_a | fm::accl_stream_result;
+  if ((flags & ~both) == 0) return;
+  throw refused(
+      kStreams, Code::kNotSupported,
+      fmt::format("{:#x}, and the emulated engine has streams for the first operand and the result, "
+                  "{:#x}, and no memory of the host",
+                  flags, both));
+}
+
 }  // namespace
 
 Command Caller::arguments(std::span<const fm::accl_word> words) {
@@ -127,14 +145,7 @@ Call Caller::numbers_of(const Command& command) const {
                   fmt::format("{}, and the communicator has ranks 0 to {}", command.peer, ranks - 1));
   }
   call.peer = static_cast<int>(command.peer);
-  for (const auto reduction :
-       {collectives::Reduction::kSum, collectives::Reduction::kMin, collectives::Reduction::kMax}) {
-    if (number_of(reduction) == command.reduction) call.reduction = reduction;
-  }
-  if (number_of(call.reduction) != command.reduction) {
-    throw refused(kReduction, Code::kNotSupported,
-                  fmt::format("there is no reduction {}", command.reduction));
-  }
+  call.reduction = reduction_of(command.reduction);
   call.tag = static_cast<int>(command.tag);
   if (call.kind == Kind::kStreamPut && command.tag > fm::accl_last_stream) {
     throw refused(kTag, Code::kUnknownStream,
@@ -158,14 +169,7 @@ Call Caller::numbers_of(const Command& command) const {
   if (call.is_compressed && call.type == Type::kFloat32 && datapath && !datapath->has_compression) {
     throw refused(kCompression, Code::kNotSupported, "float32 has to become float16, which word 7 must say");
   }
-  const unsigned both = fm::accl_stream_a | fm::accl_stream_result;
-  if ((command.streams & ~both) != 0) {
-    throw refused(
-        kStreams, Code::kNotSupported,
-        fmt::format("{:#x}, and the emulated engine has streams for the first operand and the result, "
-                    "{:#x}, and no memory of the host",
-                    command.streams, both));
-  }
+  check_streams(command.streams);
   return call;
 }
 

@@ -110,7 +110,7 @@ std::vector<std::string> parts_of(const std::string& binary) {
   std::istringstream stream(binary);
   std::string word;
   std::size_t count = 0;
-  if (!(stream >> word >> count) || word != kSeveral || count > binary.size()) return {binary};
+  if (!(stream >> word >> count) || word != kSeveral || count == 0 || count > binary.size()) return {binary};
   std::vector<std::size_t> sizes(count);
   for (std::size_t& size : sizes) stream >> size;
   stream.get();
@@ -124,7 +124,7 @@ std::vector<std::string> parts_of(const std::string& binary) {
 }
 
 Outcome load(Device* device, const void* binary, std::size_t bytes, Program** program) {
-  std::unique_ptr<Program> all;
+  auto all = std::make_unique<Program>(*device, std::vector<cl_program>{});
   for (const std::string& part : parts_of(std::string(static_cast<const char*>(binary), bytes))) {
     Program* one = nullptr;
     const Outcome outcome = made_program(device, "", &one, [&](const Native& native, cl_int* code) {
@@ -133,13 +133,9 @@ Outcome load(Device* device, const void* binary, std::size_t bytes, Program** pr
       return clCreateProgramWithBinary(native.context, 1, &native.device, &size, &data, nullptr, code);
     });
     if (outcome != kDone) return outcome;
-    if (!all) {
-      all.reset(one);
-    } else {
-      all->handles.push_back(std::exchange(one->handles.front(), nullptr));
-      one->handles.clear();
-      delete one;
-    }
+    const std::unique_ptr<Program> made(one);
+    all->handles.insert(all->handles.end(), made->handles.begin(), made->handles.end());
+    made->handles.clear();  // which `all` releases now
   }
   *program = all.release();
   return kDone;
