@@ -52,6 +52,7 @@ constexpr std::array kGroups{Grouped{"--variant", kKernel},
                              Grouped{"--inject-fault", kChecks},
                              Grouped{"--inject-delay", kChecks},
                              Grouped{"--json", kOutput},
+                             Grouped{"--quiet", kOutput},
                              Grouped{"--timeline", kOutput},
                              Grouped{"--inner-samples", kOutput}};
 

@@ -57,6 +57,7 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
          "20, unless --repetitions or --min-time is given)")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option("--json", options.json, "write the result file, - for standard output");
+  app.add_flag("-q,--quiet", options.quiet, "print one line: the verdict and the first figure");
   app.add_flag("--timeline", options.timeline,
                "record start and end of every kernel, and of all that modelled times are made of");
   app.add_flag("--inner-samples", options.inner_samples,

@@ -35,6 +35,7 @@ struct Options {
   std::optional<double> min_time_seconds;
   std::optional<double> max_time_seconds;
   std::optional<std::string> json;  ///< file name, or "-" for standard output
+  bool quiet = false;               ///< one line in place of the table
   bool timeline = false;
   bool inner_samples = false;  ///< of parts that repeat the same thing
   bool skip_validation = false;

@@ -12,7 +12,6 @@
 #include "base/atomic_file.hpp"
 #include "base/crash.hpp"
 #include "base/error.hpp"
-#include "base/terminal.hpp"
 #include "base/watchdog.hpp"
 #include "runtime/complain.hpp"
 
@@ -104,10 +103,6 @@ void publish_at_exit(const std::string& program) {
 }
 
 void note_return() { publication().has_returned = true; }
-
-void hold_result(const Result& result, const std::optional<std::string>& json) {
-  hold_result(result, json, to_table(result, terminal_width()));
-}
 
 void hold_result(const Result& result, const std::optional<std::string>& json, const std::string& text) {
   auto held = std::make_unique<Held>(Held{result.program, to_json(result), text, json, result.exit_code});

@@ -7,6 +7,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "base/statistics.hpp"
+#include "base/terminal.hpp"
 #include "runtime/company.hpp"
 #include "runtime/exchange.hpp"
 #include "runtime/publish.hpp"
@@ -90,7 +91,10 @@ void RankRun::collect_verdicts() {
 void RankRun::publish() {
   progress_.clear();
   collective_step(ranks_, [&] {
-    if (ranks_.is_root()) hold_result(result_, options_.json);
+    if (ranks_.is_root()) {
+      hold_result(result_, options_.json,
+                  options_.quiet ? to_line(result_) : to_table(result_, terminal_width()));
+    }
   });
 }
 

@@ -122,6 +122,8 @@ std::string to_json(const Result& result);
 /// The table that a person reads, for lines of `width` columns; names and numbers that are longer are left
 /// whole.
 std::string to_table(const Result& result, std::size_t width);
+/// The same in one line: the verdict with how many checks there were, and the first metric.
+std::string to_line(const Result& result);
 
 /// `--list-devices` as a table and as JSON.
 std::string devices_table(const std::vector<device::FoundDevice>& devices,

@@ -197,6 +197,29 @@ std::string to_table(const Result& result, std::size_t width) {
   return text;
 }
 
+std::string to_line(const Result& result) {
+  const auto is_wrong = [](const Result::RankVerdict& entry) { return !entry.verdict.passed(); };
+  const std::size_t checks = result.verdicts.size();
+  const auto wrong = std::ranges::find_if(result.verdicts, is_wrong);
+  std::string text = fmt::format("{} {}: ", result.benchmark, result.variant);
+  if (!result.validated) {
+    text += "not checked";
+  } else if (checks == 0) {
+    text += "INVALID, nothing was checked";
+  } else if (wrong == result.verdicts.end()) {
+    text += fmt::format("valid, {} check{}", checks, checks == 1 ? "" : "s");
+  } else {
+    text += fmt::format("INVALID, {} of {} checks, {}", std::ranges::count_if(result.verdicts, is_wrong), checks,
+                        wrong->verdict.name);
+  }
+  if (!result.metrics.empty()) {
+    const Metric& first = result.metrics.front();
+    text += fmt::format("; {} {:.4g} {} ({})", axes_text(first), best_of(values_of(result, first), first.better),
+                        first.unit, name_of(kind_of(result, first.kind)));
+  }
+  return text + '\n';
+}
+
 std::string devices_table(const std::vector<device::FoundDevice>& devices, std::size_t width) {
   constexpr const char* kFormat = "{:<9}{:<7}{:<9}{:<7}{:<9}";
   std::string text = fmt::format(kFormat, "platform", "device", "class", "units", "memory") + " name\n";

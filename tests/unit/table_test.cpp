@@ -128,4 +128,18 @@ TEST(Devices, HaveTheirNamesWholeInEightyColumns) {
 
 }  // namespace
 
+TEST(Line, HasVerdictAndFirstMetric) {
+  Result result = table_sample();
+  EXPECT_EQ(to_line(result),
+            "host_transfer base: INVALID, 1 of 1 checks, write, execute, read; "
+            "to_device blocking page-aligned 268435456 16 1 GB/s (measured)\n");
+  result.verdicts.front().verdict.threshold = 1;
+  EXPECT_EQ(to_line(result).find("host_transfer base: valid, 1 check; "), 0);
+  result.verdicts.clear();
+  EXPECT_EQ(to_line(result).find("host_transfer base: INVALID, nothing was checked; "), 0);
+  result.validated = false;
+  result.metrics.clear();
+  EXPECT_EQ(to_line(result), "host_transfer base: not checked\n");
+}
+
 }  // namespace fabricmark::runtime
