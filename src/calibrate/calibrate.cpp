@@ -31,7 +31,7 @@ int calibrate(int argc, char** argv) {
   std::vector<std::string> parts;
   app.add_option("--platform", platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", device, "device: index or part of its name");
-  app.add_option("--passes", passes, "how often to measure all; the best of each counts")
+  app.add_option("--passes", passes, "passes over all measurements; the best of each counts")
       ->check(CLI::Range(1, 1000));
   app.add_option("--only", parts,
                  fmt::format("measure this part alone: {}; may be given several times",

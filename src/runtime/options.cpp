@@ -39,9 +39,9 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--bitstream-id", options.bitstream_id,
                  "which bitstream of the system, where it has several");
   app.add_flag("--simulate", options.simulates,
-               "also say what the system would take: starts, kernels, copies and messages as it has them");
+               "also model the system's time, from its launches, kernels, copies and messages");
   app.add_flag("--timing-only", options.timing_only,
-               "say only that, for one repetition: nothing is computed, so that any size fits");
+               "model only, one repetition: nothing is computed, so any size fits");
   app.add_option("--platform", options.selection.platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", options.selection.device, "device: index or part of its name");
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
@@ -49,7 +49,7 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--repetitions", options.repetitions, "counted repetitions (default: as the benchmark asks)")
       ->check(CLI::Range(1, 100000000));
   app.add_option("--warmup", options.warmup, "repetitions before counting")->check(CLI::Range(0, 1000000));
-  app.add_option("--min-time", options.min_time_seconds, "repeat until so many seconds were timed")
+  app.add_option("--min-time", options.min_time_seconds, "repeat until this many seconds were timed")
       ->check(CLI::Range(0.0, 1e6));
   app.add_option(
          "--max-time", options.max_time_seconds,
@@ -61,7 +61,7 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
   app.add_flag("--timeline", options.timeline,
                "record start and end of every kernel, and of all that modelled times are made of");
   app.add_flag("--inner-samples", options.inner_samples,
-               "keep the time of every single message, not only the mean of many in a row");
+               "record the time of each message, not only the mean of a batch");
   app.add_flag("--skip-validation", options.skip_validation, "do not check the results");
   app.add_option("--inject-fault", texts.fault,
                  "make a result wrong: KIND[:TARGET][@RANK][#REPETITION], or a rank fail: KIND:STEP@RANK; "

@@ -49,9 +49,9 @@ struct FabricSettings {
   /// Cables and switches of packets that carry the links, too: as frames of a credit link. Absent: packets
   /// go over `topology`, and links over its cables.
   std::optional<network::Topology> switched{};
-  int workers = 1;                               ///< threads that run kernels
+  int workers = 1;                               ///< threads that execute the emulated kernels
   int threads = 1;                               ///< that run kernels which compute for long
-  std::optional<std::uint64_t> schedule_seed{};  ///< draws the order in which kernels run
+  std::optional<std::uint64_t> schedule_seed{};  ///< seed of the order in which kernels run
   std::size_t stack_bytes = std::size_t{8} << 20;
   std::shared_ptr<runtime::ActivityLog> log{};  ///< who computed, who waited for whom; null: nobody asks
   /// Where a deadlock writes the log as a timeline, with the waits that have no end; empty: nowhere. Needs no

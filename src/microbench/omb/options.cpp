@@ -149,16 +149,15 @@ void add_omb(CLI::App& app, Options& options, Words& words) {
   app.add_option("-m,--message-size", words.sizes, "[MIN:]MAX, bytes of messages, doubled each time");
   app.add_option("-i,--iterations", options.iterations, "that are counted, for each size")
       ->check(CLI::Range(std::size_t{1}, std::size_t{100000000}));
-  app.add_option("-x,--warmup", options.warmup, "iterations that are not counted, before these")
+  app.add_option("-x,--warmup", options.warmup, "warm-up iterations, which are not counted")
       ->check(CLI::Range(std::size_t{0}, std::size_t{100000000}));
-  app.add_option("-W,--window-size", options.window, "messages that leave at once [64]")
-      ->check(CLI::Range(1, 65536));
+  app.add_option("-W,--window-size", options.window, "messages in flight [64]")->check(CLI::Range(1, 65536));
   app.add_option("-t,--num-test-calls", options.probes,
-                 "looks at an operation that does not block while the rank computes [0]")
+                 "MPI_Test calls during the computation of a non-blocking operation [0]")
       ->check(CLI::Range(0, 1000000));
   app.add_flag("-c,--validation", options.checks_all,
                "check every iteration, and say so for each size (without it: the first and last ones)");
-  app.add_flag("-f,--full", options.is_full, "least and greatest times, too");
+  app.add_flag("-f,--full", options.is_full, "also minimum and maximum times");
   app.add_option("-z,--tail-lat", words.percentiles, "percentiles, such as -z50,90,99 [none; -z: these]");
   app.add_option("-T,--type", words.type,
                  "mpi_char, mpi_int, mpi_float or all [sums: mpi_int; else mpi_char]");
@@ -197,7 +196,7 @@ void add_own(CLI::App& app, Options& options, Words& words) {
   app.add_option("--bank", words.banks,
                  "number of a memory of the bitstream, as B=0; may be given several times")
       ->allow_extra_args(false);
-  app.add_option("--limit", options.limit, "GB/s that the link can carry: more makes a run invalid");
+  app.add_option("--limit", options.limit, "peak bandwidth of the link in GB/s: a higher result is invalid");
   app.add_flag("--short", words.is_short, "sizes to 64 KiB and few iterations, unless -m, -i, -x say others");
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
   app.add_option("--json", options.json, "write the result file, - for standard output");

@@ -41,7 +41,7 @@ struct Options {
   int window = 64;
   int probes = 0;           ///< looks at an operation that does not block, while the rank computes
   bool checks_all = false;  ///< results of every iteration, and says so for every size
-  bool is_full = false;     ///< least and greatest times, too
+  bool is_full = false;     ///< also minimum and maximum times
   std::vector<int> percentiles{};
   std::vector<collectives::Type> types{};
   bool has_many_buffers = false;

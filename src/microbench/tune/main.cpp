@@ -47,7 +47,7 @@ struct Options {
 std::variant<Options, std::string> parsed(const std::vector<std::string>& arguments) {
   Options options;
   std::vector<std::string> patterns;
-  CLI::App app("Measures how messages of each size travel the fastest over a transport, and keeps it",
+  CLI::App app("Measures which protocol of a transport is the fastest for each message size, and saves it",
                kProgram);
   app.set_version_flag("--version", std::string(kProgram) + " " + version());
   app.add_option("--transport", options.transports, "between the ranks; may be given several times [all]");
@@ -60,15 +60,17 @@ std::variant<Options, std::string> parsed(const std::vector<std::string>& argume
          "--seconds", options.seconds,
          "in all, for further rounds of sizes whose protocols do not differ clearly, or of a check [10]")
       ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--largest", options.largest, "longest message: what is longer travels as it does [16MiB]");
+  app.add_option("--largest", options.largest,
+                 "longest message measured; longer ones use its protocol [16MiB]");
   app.add_option("--timeout", options.measured.timeout_seconds, "seconds to wait for a message [60]")
       ->check(CLI::Range(0.1, 1e6));
-  app.add_flag("!--no-keep", options.keeps, "measure and print, but keep nothing");
+  app.add_flag("!--no-keep", options.keeps, "measure and print, but save nothing");
   app.add_option("--pattern", patterns,
-                 "how messages follow each other: exchange, in-a-row or one-way; may be given several times "
+                 "message pattern: exchange, in-a-row or one-way; may be given several times "
                  "[all]");
-  app.add_flag("--check", options.checks,
-               "keep nothing, but measure what a program would take here against each protocol, interleaved");
+  app.add_flag(
+      "--check", options.checks,
+      "save nothing; compare the protocol that a program would choose with each other one, interleaved");
   app.add_option("--json", options.json, "write what was measured, as a list; - for standard output");
   microbench::add_selection(app, options.measured.selection);
   runtime::simplify_values(app);

@@ -71,10 +71,10 @@ void add_calls(CLI::App& app, Options& options, Texts& texts) {
                  "bytes of one rank's elements, MIN:MAX, doubled each time [64:1MiB]");
   app.add_option("--type", texts.type, "int8, int32, int64, float16, float32 or float64 [float32]");
   app.add_option("--reduction", texts.reduction, "sum, min or max [sum]");
-  app.add_option("--root", options.root, "rank that has the root's part [0]")->check(CLI::Range(0, 1023));
+  app.add_option("--root", options.root, "root rank [0]")->check(CLI::Range(0, 1023));
   app.add_option("--messages", options.window, "that leave at once: one_way and both_ways [1]")
       ->check(CLI::Range(1, 1024));
-  app.add_option("--codec", texts.codec, "none, or float16: how float32 travels [none]");
+  app.add_option("--codec", texts.codec, "compression of float32 on the wire: none or float16 [none]");
 }
 
 void add_network(CLI::App& app, Options& options, Texts& texts) {
@@ -84,25 +84,28 @@ void add_network(CLI::App& app, Options& options, Texts& texts) {
   app.add_option("--mtu", options.choices.mtu_bytes,
                  "bytes of an IP packet: 1500, or 9000 for jumbo frames (default: the system's)");
   app.add_option("--window", options.choices.window_bytes,
-                 "TCP: most bytes in flight; 65535 is what it has without scaling (default: no limit)");
+                 "TCP: window size: bytes in flight; 65535: without scaling (default: no limit)");
   app.add_option("--rx-buffers", options.rx_buffers, "receive buffers of a device [16, or one for each rank]")
       ->check(CLI::Range(std::size_t{1}, std::size_t{1} << 20U));
   app.add_option("--rx-bytes", options.rx_bytes, "bytes of each [1048576]")
       ->check(CLI::Range(std::size_t{1}, kLargestBytes));
   app.add_option("--eager-limit", options.eager_bytes,
                  "RDMA: longer messages wait for their receiver [bytes of a receive buffer]");
-  app.add_option("--drop", options.drop, "share of packets that are lost [0]")->check(CLI::Range(0.0, 1.0));
-  app.add_option("--timeout", texts.timeout,
-                 "seconds that a call waits for others: of modelled time with an engine, 0 for ever [1]; by "
-                 "the wall clock over a transport [60]")
+  app.add_option("--drop", options.drop, "fraction of packets dropped [0]")->check(CLI::Range(0.0, 1.0));
+  app.add_option(
+         "--timeout", texts.timeout,
+         "seconds that a call waits for others: of modelled time with an engine, 0 for no limit [1]; by "
+         "the wall clock over a transport [60]")
       ->check(CLI::Range(0.0, 1e6));
-  app.add_option("--workers", options.workers, "threads that run kernels [1]")->check(CLI::Range(1, 256));
-  app.add_option("--schedule-seed", options.schedule_seed, "draws the order in which kernels run");
+  app.add_option("--workers", options.workers, "threads that execute the emulated kernels [1]")
+      ->check(CLI::Range(1, 256));
+  app.add_option("--schedule-seed", options.schedule_seed, "seed of the order in which kernels run");
 }
 
 void add_run(CLI::App& app, Options& options, Texts& texts) {
   app.option_defaults()->group("Measurement, device and output");
-  app.add_option("--repetitions", texts.repetitions, "calls by the wall clock that count, after one [10]")
+  app.add_option("--repetitions", texts.repetitions,
+                 "counted calls by the wall clock, after one warm-up [10]")
       ->check(CLI::Range(1, 1000000));
   add_selection(app, options.selection);
   app.add_flag("--inject-fault", options.has_fault, "make one element of a result wrong");
