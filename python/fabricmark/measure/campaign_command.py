@@ -9,38 +9,62 @@ import typer
 from fabricmark.base import help, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
-from fabricmark.measure import campaign, campaign_run, submit
-from fabricmark.measure.submit import MOST_TASKS, Wanted
+from fabricmark.measure import campaign_run, schedulers, submit
+from fabricmark.measure.schedulers import MOST_TASKS
+from fabricmark.measure.submit import Wanted
 
 FILE = typer.Argument(metavar="FILE.toml", help="The campaign.")
 OUTPUT = typer.Option(help="Folder for the folder of results.")
 NODES = typer.Option(metavar="NODE,NODE", help="The whole campaign on each of these, in a folder of its own.")
 
-app = help.App(help="Campaigns as jobs of Slurm; `fabricmark run FILE.toml` runs one here.")
+app = help.App(
+    help=f"Campaigns as jobs of a scheduler ({schedulers.TITLES}); `fabricmark run FILE.toml` runs one here."
+)
 
 
 @app.command("submit")
 def submit_command(
     file: Annotated[Path, FILE],
     output: Annotated[Path, OUTPUT] = campaign_run.OUTPUT,
-    tasks: Annotated[
-        int, typer.Option(min=1, max=MOST_TASKS, help="Tasks of the array, at most.")
-    ] = MOST_TASKS,
-    at_once: Annotated[int | None, typer.Option(min=1, help="So many tasks at a time.")] = None,
-    nodes: Annotated[str, NODES] = "",
-    sbatch: Annotated[
-        list[str] | None,
-        typer.Option(metavar="OPTION", help="For sbatch: --sbatch=--partition=NAME; may be repeated."),
+    tasks: Annotated[int, typer.Option(min=1, max=MOST_TASKS, help="Tasks, at most.")] = MOST_TASKS,
+    at_once: Annotated[
+        int | None, typer.Option(min=1, help="So many tasks at a time.", rich_help_panel="Jobs")
     ] = None,
+    nodes: Annotated[str, NODES] = "",
+    scheduler: Annotated[
+        str | None, typer.Option(metavar="|".join(schedulers.EVERY), help="Default: the one that is here.")
+    ] = None,
+    option: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--option",
+            "--sbatch",
+            metavar="OPTION",
+            help="For the scheduler: --option=--partition=NAME; may be repeated.",
+        ),
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Leave points to the jobs that still wait or run.")
+    ] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print the scripts, and submit none.")] = False,
 ) -> None:
     """Submit the points that have no result yet; the same command goes on after jobs that were cancelled."""
-    wanted = Wanted(output, tasks, at_once, names(nodes), tuple(sbatch or ()))
+    wanted = Wanted(output, tasks, at_once, names(nodes), tuple(option or ()), scheduler, resume)
     if dry_run:
-        for array in submit.planned(campaign.load(file), wanted):
-            print(submit.script(file, array, wanted), end="")
+        print("".join(submit.scripts(file, wanted)), end="")
         return
     for line in submit.submit(file, wanted):
+        print(line)
+
+
+@app.command("cancel")
+def cancel_command(
+    file: Annotated[Path, FILE],
+    output: Annotated[Path, OUTPUT] = campaign_run.OUTPUT,
+    nodes: Annotated[str, NODES] = "",
+) -> None:
+    """End the jobs of a campaign that wait or run; results that are there stay, and `submit` goes on."""
+    for line in submit.cancel(file, Wanted(output, nodes=names(nodes))):
         print(line)
 
 
