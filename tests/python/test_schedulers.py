@@ -112,7 +112,7 @@ def test_an_array_of_pbs_runs_and_is_resumed(pbs):
     status = pbs.run("campaign", "status", "c.toml")
     assert status.returncode == 0 and status.stdout.endswith("4 points: 2 RUNNING, 2 finished\n")
     busy = pbs.run("campaign", "submit", "c.toml", "--resume")
-    assert busy.stdout == "all 4 points have a result or are under way\n"
+    assert busy.stdout == "all 4 points have a result or are in progress\n"
     assert (
         pbs.run("campaign", "cancel", "c.toml").stdout == "job 100[].pbs01: cancelled, 1 task had not ended\n"
     )
@@ -177,7 +177,7 @@ def test_each_script_is_bash_and_names_its_node(place, name):
     assert checked.returncode == 0 and "n7" in done.stdout.partition("POINTS")[0]
 
 
-def test_the_one_in_charge_is_taken(place):
+def test_the_scheduler_that_is_here_is_taken(place):
     assert schedulers.choose("pbs", {}).name == "pbs"
     for name in ("sbatch", "flux"):
         place.add_program(place.folder / "bin" / name, "")

@@ -26,7 +26,7 @@ class Request:
     """What is asked for: `tasks` of an array, each of `processes` (of MPI, one core each), on `node` or
     anywhere; `logs`: the folder for what they print; `at_once`: of the tasks, None: as the scheduler likes;
     `serial`: how many jobs were submitted into this folder before; `after`: only when this job has ended;
-    `options`: the user's, as they stand."""
+    `options`: the user's, as they stand; `nodes`: so many, of `per_node` processes, 0: as it likes."""
 
     name: str
     tasks: int
@@ -37,10 +37,12 @@ class Request:
     serial: int = 0
     after: str = ""
     options: Sequence[str] = ()
+    nodes: int = 0
+    per_node: int = 0
 
 
 class Scheduler(ABC):
-    """One of them. `program` submits; `inside`: a variable that says that this one is in charge here;
+    """One of them. `program` submits; `inside`: a variable that says that we are in a job of it;
     `most_tasks`: of an array, as the scheduler has it by default; `index`: what a task's shell expands to
     its number; `mark`: what a line of options starts with."""
 
@@ -149,6 +151,7 @@ class Slurm(Scheduler):
             f"--ntasks={request.processes}",
             self.quoted(f"--output={request.logs}/%A_%a.out"),
             *([f"--nodelist={request.node}"] if request.node else []),
+            *([f"--nodes={request.nodes}", f"--ntasks-per-node={request.per_node}"] if request.nodes else []),
         ]
 
     def quoted(self, option: str) -> str:
@@ -195,11 +198,13 @@ class Pbs(Scheduler):
     def own_options(self, request: Request) -> list[str]:
         limit = f"%{request.at_once}" if request.at_once else ""
         where = f":host={request.node}" if request.node else ""
+        chunks, each = (request.nodes, request.per_node) if request.nodes else (request.processes, 1)
         return [
             f"-N {request.name[: self.LONGEST_NAME]}",
             # PBS refuses an array of one.
             *([f"-J 0-{request.tasks - 1}{limit}"] if request.tasks > 1 else []),
-            f"-l select={request.processes}:ncpus=1:mpiprocs=1{where}",
+            f"-l select={chunks}:ncpus={each}:mpiprocs={each}{where}",
+            *(["-l place=scatter"] if request.nodes else []),
             "-j oe",
             f"-o {shlex.quote(str(request.logs))}/",
             "-V",  # the environment, which Slurm and Flux pass on without a word
@@ -272,7 +277,8 @@ class Flux(Scheduler):
             f"--job-name={request.name}",
             f"--nslots={request.processes}",
             self.quoted(f"--output={request.logs}/{self.log('', 0, request.serial)}"),
-            *(["--nodes=1", f"--requires=hosts:{request.node}"] if request.node else []),
+            *([f"--nodes={request.nodes or 1}"] if request.nodes or request.node else []),
+            *([f"--requires=hosts:{request.node}"] if request.node else []),
             *([f"--dependency=afterany:{request.after}"] if request.after else []),
         ]
 

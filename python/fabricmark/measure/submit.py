@@ -20,8 +20,10 @@ from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import counted
 from fabricmark.measure import campaign, campaign_run, schedulers
+from fabricmark.measure import site as sites
 from fabricmark.measure.campaign import Campaign, Point
 from fabricmark.measure.schedulers import MOST_TASKS, Request, Scheduler
+from fabricmark.measure.site import Allocation
 
 RECORD = ".submitted.json"  # within the folder of a campaign
 SLURM = "slurm"  # whose jobs records without a scheduler's name are
@@ -31,7 +33,8 @@ SLURM = "slurm"  # whose jobs records without a scheduler's name are
 class Wanted:
     """`tasks`: at most so many; `at_once`: of them, None: as the scheduler likes; `nodes`: each runs the
     whole campaign, in a folder of its own; `options`: for the scheduler, as they stand; `scheduler`: its
-    name, None: the one that is here; `resume`: leave points to the jobs that wait or run."""
+    name, None: the one that is here; `resume`: leave points to the jobs that wait or run; `site`: what
+    nodes, modules, links and hooks come from."""
 
     output: Path
     tasks: int = MOST_TASKS
@@ -40,6 +43,7 @@ class Wanted:
     options: Sequence[str] = ()
     scheduler: str | None = None
     resume: bool = False
+    site: Allocation | None = None
 
     def folder(self, todo: Campaign, node: str) -> Path:
         return (self.output / node if node else self.output) / todo.name
@@ -62,9 +66,14 @@ class Array:
     def points(self) -> int:
         return sum(map(len, self.tasks))
 
+    @property
+    def boards(self) -> int:
+        """Of the point that has the most."""
+        return max(sites.boards(point) for task in self.tasks for point in task)
+
 
 def planned(todo: Campaign, wanted: Wanted, scheduler: Scheduler) -> list[Array]:
-    """What is left to run, for each node; empty where all is there or, with `resume`, under way.
+    """What is left to run, for each node; empty where all is there or, with `resume`, in progress.
 
     Raises FabricmarkError: 2 for hosts that are not the node that runs them, 3 as `Scheduler.live`.
     """
@@ -73,17 +82,49 @@ def planned(todo: Campaign, wanted: Wanted, scheduler: Scheduler) -> list[Array]
         folder = wanted.folder(todo, node)
         left = [point for point in todo.points if campaign_run.finished(folder, point) is None]
         if wanted.resume:
-            busy = _under_way(folder)
+            busy = _in_progress(folder)
             left = [point for point in left if point.identity not in busy]
         for point in left if node else ():
             others = [host for host in _hosts(point) if host != node]
             if others:
                 cause = f"{point.label()}: hosts has {others[0]}, but --nodes runs it on {node} alone"
                 raise FabricmarkError(cause, "leave --nodes or the hosts out")
+        for point in left if wanted.site is not None else ():
+            _check_site(point, wanted.site, node)
         if left:
             count = min(1 if node else wanted.tasks, scheduler.most_tasks, len(left))
             found.append(Array(folder, node, [left[first::count] for first in range(count)]))
     return found
+
+
+def _check_site(point: Point, site: Allocation | None, node: str) -> None:
+    """Raises FabricmarkError (2) for a point that does not fit the site: before it has waited in a queue."""
+    if site is None:
+        return
+    nodes = site.nodes_for(sites.boards(point))
+    if node and nodes > 1:
+        cause = f"{point.label()} needs {nodes} nodes, but --nodes runs it on {node} alone"
+        raise FabricmarkError(cause, "leave --nodes out, or use fewer ranks")
+    topology = site.topology(point.benchmark)
+    if topology:
+        site.link_words(topology, sites.boards(point))
+    site.bitstream(point)
+
+
+def _link_options(array: Array, site: Allocation) -> list[str]:
+    """Where the scheduler sets links: those of all points. Raises FabricmarkError (2) where they differ."""
+    if site.links is None or site.links.command:
+        return []
+    every = {
+        tuple(site.link_words(topology, sites.boards(point)))
+        for task in array.tasks
+        for point in task
+        if (topology := site.topology(point.benchmark))
+    }
+    if len(every) > 1:
+        cause = "points of one job need different links, which the scheduler sets once"
+        raise FabricmarkError(cause, "make a campaign of each number of ranks and topology")
+    return [word for words in every for word in words]
 
 
 def _hosts(point: Point) -> Sequence[str]:
@@ -91,7 +132,7 @@ def _hosts(point: Point) -> Sequence[str]:
     return hosts if isinstance(hosts, list | tuple) else ()
 
 
-def _under_way(folder: Path) -> set[str]:
+def _in_progress(folder: Path) -> set[str]:
     """Points of tasks that wait or run."""
     live = _live(folder)
     return {
@@ -122,16 +163,24 @@ def script(
     file: Path, array: Array, wanted: Wanted, scheduler: Scheduler, *, serial: int = 0, after: str = ""
 ) -> str:
     """Of one job. A task that fails keeps no other from running."""
+    site, options = wanted.site, list(wanted.options)
+    nodes = per_node = 0
+    if site is not None:
+        nodes = site.nodes_for(array.boards)
+        per_node = min(site.boards_per_node, array.processes)
+        options = [*site.options, *_link_options(array, site), *options]
     request = Request(
         f"fabricmark-{array.folder.name}", len(array.tasks), array.processes, _logs(array.folder, scheduler),
-        array.node, wanted.at_once, serial, after, wanted.options,
+        array.node, wanted.at_once, serial, after, options, nodes, per_node,
     )  # fmt: skip
     lists = " ".join(shlex.quote(" ".join(point.identity for point in task)) for task in array.tasks)
     command = [sys.executable, "-m", "fabricmark", "campaign", "points", str(file.absolute())]
     command += ["--output", str(array.folder.parent.absolute())]
+    command += ["--site", site.word] if site is not None else []
     return "\n".join(
         [
             *scheduler.header(request),
+            *(site.script_lines() if site is not None else []),
             f"POINTS=({lists})",
             f"exec {shlex.join(command)} ${{POINTS[{scheduler.index}]}}",
             "",
@@ -155,7 +204,7 @@ def submit(file: Path, wanted: Wanted) -> list[str]:
         where = f" on {array.node}" if array.node else ""
         named = f"job {jobs[0]}" if len(jobs) == 1 else f"{len(jobs)} jobs, {jobs[0]} to {jobs[-1]}"
         told.append(f"{named}{where}: {points} in {tasks}, into {array.folder}")
-    rest = " or are under way" if wanted.resume else ""
+    rest = " or are in progress" if wanted.resume else ""
     return told or [f"all {len(todo.points)} points have a result{rest}"]
 
 
