@@ -16,6 +16,7 @@ import samples
 from fabricmark import results
 from fabricmark.measure import noise
 from fabricmark.results import disturbances
+from fabricmark.sites import changes, history
 
 TICKS = os.sysconf("SC_CLK_TCK")
 START = 1_000_000.0
@@ -241,3 +242,29 @@ def test_it_is_said_beside_the_figure(place):
     (place.folder / "loud" / "again.json").write_text(json.dumps(samples.result()))
     assert "valid, 1 of 2 disturbed" in place.run("report", "loud").stdout
     assert results.load(place.folder / "loud" / "stream.json").disturbances[0].share == 0.34
+
+
+def test_firmware_is_in_the_file_and_beside_a_change(host, tmp_path):
+    for name, text in {
+        "sys/class/dmi/id/bios_version": "2.1\n", "sys/class/dmi/id/bios_date": "05/01/2026\n",
+        "proc/cpuinfo": "processor : 0\nmicrocode\t: 0x1000065\n",
+        "sys/class/infiniband/mlx5_0/fw_ver": "20.35.1012\n",
+        "sys/bus/pci/drivers/xocl/0000:01:00.1/xmc.u.1/bmc_ver": "4.3.31\n",
+        "sys/bus/pci/drivers/xocl/0000:81:00.1/xmc.u.1/bmc_ver": "\n",
+    }.items():  # fmt: skip
+        (host.root / name).parent.mkdir(parents=True, exist_ok=True)
+        (host.root / name).write_text(text)
+    file = tmp_path / "r.json"
+    made = samples.result()
+    file.write_text(json.dumps(made, indent=2) + "\n")
+    noise.Watch(root=host.root).add_to(file, "n1")
+    loaded = results.load(file)
+    assert loaded.document["firmware"] == {
+        "BIOS": "2.1 05/01/2026", "microcode": "0x1000065", "adapter mlx5_0": "20.35.1012",
+        "board 0000:01:00.1": "4.3.31",
+    }  # fmt: skip
+    old = history.environment_of(loaded)
+    new = {**old, "firmware board 0000:01:00.1": "4.3.39"}
+    assert changes.beside([old], [new]) == ["firmware board 0000:01:00.1 4.3.31 -> 4.3.39"]
+    file.write_text(json.dumps(made))
+    assert changes.beside([history.environment_of(results.load(file))], [new]) == []  # files of before

@@ -20,6 +20,7 @@ from datetime import datetime
 from pathlib import Path
 
 from fabricmark.base import paths, unreaped
+from fabricmark.measure import firmware
 
 ROOT = "FABRICMARK_HOST_FILES"  # a folder in place of /, with proc/ and sys/ in it
 INTERVAL_SECONDS = 0.2
@@ -28,7 +29,7 @@ MOST_CLOCKS = 8  # CPUs whose clock is read
 STEAL, IDLE, IOWAIT, FIELDS = 7, 3, 4, 8  # of the numbers of a line of /proc/stat; guests are in the first
 GPU_COUNTERS = ("sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown")
 SECONDS_FOR_GPU = 10
-NOISE = "noise"  # key of a result file
+NOISE, FIRMWARE = "noise", "firmware"  # keys of a result file
 
 
 @dataclass(frozen=True)
@@ -91,15 +92,19 @@ class Watch:
         self._looks.append(Look(time.time(), busy, steal, own, stall, pages, clock))
 
     def add_to(self, file: Path, host: str) -> None:
-        """Write what was read into a result file; nothing where nothing could be read."""
+        """Write what was read into a result file, and the firmware below it; nothing where nothing could be
+        read."""
         content = paths.content(file).decode("utf-8").rstrip()
         try:
             found = self.found(json.loads(content))
         except (ValueError, KeyError, TypeError):  # whoever reads it will say what is wrong with it
             return
-        if found and content.endswith("}"):
-            text = json.dumps({"host": host, **found}, indent=2).replace("\n", "\n  ")
-            paths.write_atomically(file, f'{content[:-1].rstrip()},\n  "{NOISE}": {text}\n}}\n')
+        told: dict[str, object] = {NOISE: {"host": host, **found}} if found else {}
+        known = firmware.read(self.root, self.has_gpu)
+        told |= {FIRMWARE: known} if known else {}
+        if told and content.endswith("}"):
+            more = json.dumps(told, indent=2)[1:]  # behind the file's own brace
+            paths.write_atomically(file, f"{content[:-1].rstrip()},{more}\n")
 
     def found(self, document: Mapping) -> dict[str, float]:
         """What counters say of the repetitions of a result; of short ones, of as much around them as was read
