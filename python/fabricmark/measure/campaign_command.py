@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from fabricmark.base import help, terminal
+from fabricmark.base import choices, help, terminal
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import NOTHING, Column
 from fabricmark.measure import campaign_run, schedulers, submit
@@ -36,7 +36,7 @@ def submit_command(
     ] = None,
     nodes: Annotated[str, NODES] = "",
     scheduler: Annotated[
-        str | None, typer.Option(metavar="|".join(schedulers.EVERY), help="Default: the one that is here.")
+        str | None, choices.one_of(list(schedulers.EVERY), "Default: the one that is here.")
     ] = None,
     option: Annotated[
         list[str] | None,
