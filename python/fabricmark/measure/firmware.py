@@ -4,13 +4,11 @@ Sources: Linux (/sys/class/dmi/id, microcode in /proc/cpuinfo, fw_ver of sysfs-c
 (device_linux.cpp: xmc_sc_version is "xmc/bmc_ver"), `nvidia-smi --help-query-gpu`. Not tried on a board.
 """
 
-import shutil
-import subprocess
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-SECONDS_FOR_GPU = 10
+from fabricmark.measure.host_files import of_gpus, text
 
 
 @cache
@@ -19,7 +17,7 @@ def read(root: Path, has_gpu: bool) -> dict[str, str]:
 
     `root`: / or what stands for it. Firmware does not change while we run.
     """
-    return {name: text for name, text in _told(root, has_gpu) if text and text.isprintable()}
+    return {name: said for name, said in _told(root, has_gpu) if said and said.isprintable()}
 
 
 def _told(root: Path, has_gpu: bool) -> Iterator[tuple[str, str]]:
@@ -31,36 +29,16 @@ def _told(root: Path, has_gpu: bool) -> Iterator[tuple[str, str]]:
     for file in sorted(root.glob("sys/bus/pci/drivers/xocl/*/xmc.*/bmc_ver")):
         yield f"board {file.parts[-3]}", _first(file)
     if has_gpu:
-        yield "GPU", _of_gpus()
+        yield "GPU", ", ".join(dict.fromkeys(of_gpus(["vbios_version"])))  # of each kind
 
 
 def _microcode(file: Path) -> Iterator[str]:
-    for line in _text(file).splitlines():
+    for line in text(file).splitlines():
         name, _, value = line.partition(":")
         if name.strip() == "microcode":
             yield value.strip()
 
 
-def _of_gpus() -> str:
-    """The VBIOS of each kind of GPU."""
-    program = shutil.which("nvidia-smi")
-    if program is None:
-        return ""
-    command = [program, "--query-gpu=vbios_version", "--format=csv,noheader"]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=SECONDS_FOR_GPU, check=True)
-    except (OSError, subprocess.SubprocessError):
-        return ""
-    return ", ".join(dict.fromkeys(line.strip() for line in done.stdout.splitlines() if line.strip()))
-
-
 def _first(file: Path) -> str:
     """Its first line."""
-    return next(iter(_text(file).splitlines()), "").strip()
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    return next(iter(text(file).splitlines()), "").strip()

@@ -11,8 +11,6 @@ and the thermal_throttle folders of Linux; `nvidia-smi --help-query-gpu`, clocks
 import json
 import os
 import resource
-import shutil
-import subprocess
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -21,14 +19,17 @@ from pathlib import Path
 
 from fabricmark.base import paths, unreaped
 from fabricmark.measure import firmware
+from fabricmark.measure.host_files import of_gpus, text
 
 ROOT = "FABRICMARK_HOST_FILES"  # a folder in place of /, with proc/ and sys/ in it
 INTERVAL_SECONDS = 0.2
 LEAST_SECONDS = 0.5  # of repetitions: below it counters of hundredths of a second are too coarse
 MOST_CLOCKS = 8  # CPUs whose clock is read
 STEAL, IDLE, IOWAIT, FIELDS = 7, 3, 4, 8  # of the numbers of a line of /proc/stat; guests are in the first
-GPU_COUNTERS = ("sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown")
-SECONDS_FOR_GPU = 10
+GPU_COUNTERS = [
+    f"clocks_event_reasons_counters.{name}"
+    for name in ("sw_thermal_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown")
+]
 NOISE, FIRMWARE = "noise", "firmware"  # keys of a result file
 
 
@@ -170,31 +171,18 @@ class Watch:
         """Of the whole run: how often CPUs were throttled, and how long GPUs were."""
         folders = list((self.root / "sys/devices/system/cpu").glob("cpu[0-9]*/thermal_throttle"))
         files = [file for one in folders for file in one.glob("*_throttle_count")]
-        counts = [int(text) for file in files if (text := _text(file).strip()).isdecimal()]
+        counts = [int(said) for file in files if (said := text(file).strip()).isdecimal()]
         found: dict[str, float] = {"throttled": sum(counts)} if counts else {}
-        return found | (self._of_gpus() if self.has_gpu else {})
-
-    def _of_gpus(self) -> dict[str, float]:
-        program = shutil.which("nvidia-smi")
-        if program is None:
-            return {}
-        query = ",".join(f"clocks_event_reasons_counters.{name}" for name in GPU_COUNTERS)
-        command = [program, f"--query-gpu={query}", "--format=csv,noheader,nounits"]
-        try:
-            done = subprocess.run(
-                command, capture_output=True, text=True, timeout=SECONDS_FOR_GPU, check=True
-            )
-        except (OSError, subprocess.SubprocessError):
-            return {}
-        words = done.stdout.replace(",", " ").split()
-        return {"gpu_throttled_seconds": sum(int(word) for word in words if word.isdecimal()) / 1e6}
+        words = " ".join(of_gpus(GPU_COUNTERS) if self.has_gpu else []).replace(",", " ").split()
+        microseconds = [int(word) for word in words if word.isdecimal()]
+        return found | ({"gpu_throttled_seconds": sum(microseconds) / 1e6} if microseconds else {})
 
     def _clock_files(self) -> Sequence[Path]:
         files = sorted((self.root / "sys/devices/system/cpu").glob("cpu[0-9]*/cpufreq/scaling_cur_freq"))
         return files[:: max(len(files) // MOST_CLOCKS, 1)][:MOST_CLOCKS]
 
     def _lines(self, file: str) -> list[str]:
-        return _text(self.root / file).splitlines()
+        return text(self.root / file).splitlines()
 
     def _number(self, file: str, first: str, before: str = "") -> float | None:
         """Of the line with this first word the last one, which `before` stands before."""
@@ -222,12 +210,5 @@ def _of_children() -> float:
 
 
 def _kilohertz(file: Path) -> float | None:
-    text = _text(file).strip()
-    return int(text) * 1e3 if text.isdecimal() else None
-
-
-def _text(file: Path) -> str:
-    try:
-        return file.read_text(encoding="utf-8", errors="replace")
-    except OSError:
-        return ""
+    said = text(file).strip()
+    return int(said) * 1e3 if said.isdecimal() else None
