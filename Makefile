@@ -115,7 +115,7 @@ debug-programs: setup
 
 # pytest's workers find the rewritten test files in the cache of bytecode, instead of each making them.
 test: setup-also-dev build  ## unit tests and Python tests
-test-full: setup-also-dev build debug-programs  ## the same with the tests that take long, and the programs for a debugger
+test-full: setup-also-full build debug-programs  ## the same with the tests that take long, and the programs for a debugger
 test: selection := not full
 test-full: selection := full or not full
 test test-full:

@@ -31,11 +31,12 @@ LOG = ROOT / "build" / "setup.log"
 # What apt could not get last time: as long as all of it can be done without, later runs do not ask again.
 APT_FAILED = ROOT / "build" / "setup-apt.failed"
 OLDEST_PYTHON = (3, 11)
-ALSO = ("bench", "dev", "docs", "rtl", "simgrid")  # what more there is to prepare for
+ALSO = ("bench", "dev", "docs", "full", "rtl", "simgrid")  # what more there is to prepare for
 # Packages that a group needs besides those of runs.
 MORE_REQUIREMENTS = {
     "dev": "requirements-dev.txt",
     "docs": "requirements-docs.txt",
+    "full": "requirements-dev.txt",
     "rtl": "requirements-rtl.txt",
 }
 POCL = "pocl-opencl-icd"

@@ -235,6 +235,14 @@ def run_command(
         ),
     ] = False,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
+    site: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE[:ALLOCATION]",
+            help="A campaign: links, hooks, bitstreams of this site.",
+            rich_help_panel="Measurement",
+        ),
+    ] = None,
     full: Annotated[bool, typer.Option("--full", help="Of several runs, too, all tables.")] = False,
     quiet: Annotated[bool, typer.Option("--quiet", "-q", help="Print the closing line and errors.")] = False,
 ) -> None:
@@ -244,9 +252,11 @@ def run_command(
             extra or None, runtime, ranks, mpi, launcher, platform, device,
             system, board, bitstream_id, transport, emulate or None, backend, language, both or None,
         )  # fmt: skip
-        raise typer.Exit(_run_campaign(name, given, output, again, full, quiet))
+        raise typer.Exit(_run_campaign(name, given, output, again, full, quiet, site))
     if again:
         raise FabricmarkError("--again is for campaigns", "leave it out: a benchmark always runs")
+    if site is not None:
+        raise FabricmarkError("--site is for campaigns", "write a campaign file, or leave it out")
     emulation.check(emulate, backend, language, (runtime, platform, device, both or None))
     words = passing.checked(context, name, extra or [])
     words += _words({"--platform": platform, "--device": device})
@@ -269,12 +279,12 @@ def run_command(
 
 
 def _run_campaign(
-    name: str, given: Sequence[Any], output: Path, again: bool, full: bool, quiet: bool
+    name: str, given: Sequence[Any], output: Path, again: bool, full: bool, quiet: bool, site: str | None
 ) -> int:  # fmt: skip
     """What is left of a campaign; the exit code. `given`: options that its file has, which none may be."""
     if any(one is not None for one in given):
         raise FabricmarkError("a campaign has its options in its file", f"write them into {name}")
-    return campaign_run.main(Path(name), output, again, full, quiet=quiet)
+    return campaign_run.main(Path(name), output, again, full, quiet=quiet, site=site)
 
 
 def _words(given: Mapping[str, str | None]) -> list[str]:

@@ -172,6 +172,20 @@ def test_a_node_that_loses_much_is_slower_at_once(site):
     assert "stream bandwidth triad" in row and "44." in row and "slower" in row and "nights" in row
 
 
+def test_what_disturbed_a_slower_node_stands_beside_it(site):
+    """As one reason why, in the table and in JUnit; a node that is as fast as ever needs none."""
+    site.check(slow={"n2": 1.8})
+    for node in ("n1", "n2"):
+        file = site.folder / f"tonight/{node}.json"
+        noise = {"host": node, "seconds": 4.0, "other_load": 0.4}
+        file.write_text(json.dumps({**json.loads(file.read_text()), "noise": noise}))
+    done = site.run("check", "tonight", "--against", "median:10", "--junit", "junit.xml")
+    rows = [line for line in done.stdout.splitlines() if "stream bandwidth" in line]
+    assert done.returncode == 1 and len(rows) == 1
+    assert "other programs took 40 % of the CPUs" in " ".join(done.stdout.split())
+    assert "slower: other programs took 40 %" in (site.folder / "junit.xml").read_text()
+
+
 def test_one_night_alone_is_suspect_and_the_next_one_proves_it(site):
     done = site.check(slow={"n2": 1.12})
     assert done.returncode == 0 and "suspect 1" in closing(done) and "the next one tells" in done.stdout

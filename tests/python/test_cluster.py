@@ -138,6 +138,17 @@ def test_without_pairs_there_is_no_heat_map(place, one_error_line):
     assert not (place.folder / "map.svg").exists()
 
 
+def test_what_disturbed_a_slow_node_is_said(place):
+    nodes = [f"n{i}" for i in range(1, 9)]
+    site_samples.write_look(place.folder / "look", nodes, slow={"n2": 1.5})
+    for node in ("n1", "n2"):
+        file = place.folder / f"look/{node}.json"
+        noise = {"host": node, "seconds": 4.0, "stolen": 0.2}
+        file.write_text(json.dumps({**json.loads(file.read_text()), "noise": noise}))
+    said = place.run("cluster", "look").stdout
+    assert "disturbed: stream on n2: other virtual machines took 20 %" in said and "on n1:" not in said
+
+
 def test_what_is_broken_is_named(look):
     wrong = samples.result(status="failed")
     (look.folder / "look/wrong.json").write_text(json.dumps(wrong))

@@ -35,6 +35,7 @@ READERS = {
     "report": ("report", "{file}"),
     "compare": ("compare", "--base", "{ok}", "--new", "{file}"),
     "campaign": ("run", "{file}"),
+    "site": ("campaign", "links", "{file}", "ring", "2"),
     "system of scale": ("scale", "stream", "--devices", "1", "--", "--system", "{file}"),
     "systems check": ("systems", "check", "{file}"),
     "predict": ("predict", "stream", "--system", "{file}"),

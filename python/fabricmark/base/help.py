@@ -27,6 +27,7 @@ HEADINGS = {
     "--ranks-per-port --oversubscription --background",
     "Model": "--program --closed-form --calibrate --sensitivity --reach --enough --beyond --from --next-run "
     "--simgrid --confirm --splits --fit --by --data",
+    "Jobs": "--tasks --nodes --scheduler --option --resume --site",
     "Measurement": "--again --pairs --max-pairs --until-clear --min-effect --metric --statistic --ignore "
     "--seed",
     "Description": "--like --source --ask --force",

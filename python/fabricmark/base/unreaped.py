@@ -8,6 +8,7 @@ import os
 import signal
 import subprocess
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 PATIENCE_SECONDS = 5.0
@@ -30,7 +31,7 @@ class Launcher:
         A child that a signal ended counts where no other has failed: the launcher ends those that are left.
         Also None where the system tells nothing of processes.
         """
-        waits = [_wait_status(child) for child in _children(self._pid)]
+        waits = [_wait_status(child) for child in children(self._pid)]
         if not waits or None in waits:
             self._since = None
             return None
@@ -41,12 +42,14 @@ class Launcher:
         return max(codes) if max(codes) > 0 else BY_SIGNAL - min(codes) if min(codes) < 0 else 0
 
 
-def wait(process: subprocess.Popen, launcher: Launcher) -> int:
-    """The exit code of a process; where it hangs it is killed, and the code is that of its children."""
+def wait(process: subprocess.Popen, launcher: Launcher, look: Callable[[], None] = lambda: None) -> int:
+    """The exit code of a process; where it hangs it is killed, and the code is that of its children. `look`
+    is called now and then meanwhile."""
     while True:
         try:
             return process.wait(INTERVAL_SECONDS)
         except subprocess.TimeoutExpired:
+            look()
             code = ended(process, launcher)
             if code is not None:
                 return code
@@ -83,7 +86,8 @@ def communicate(process: subprocess.Popen, timeout: float | None = None) -> tupl
                 raise
 
 
-def _children(pid: int) -> list[int]:
+def children(pid: int) -> list[int]:
+    """Processes that a process has started; none where the system tells nothing of them."""
     try:
         files = list((PROCESSES / str(pid) / "task").glob("*/children"))
         return [int(word) for file in files for word in file.read_text().split()]

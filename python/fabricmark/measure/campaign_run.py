@@ -15,12 +15,16 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.base.progress import Steps
 from fabricmark.base.terminal import counted
 from fabricmark.measure import campaign, campaign_table, launch, lock, running, stopping
+from fabricmark.measure import site as sites
 from fabricmark.measure.campaign import Campaign, Point
+from fabricmark.measure.site import Session
 from fabricmark.report import outputs, run_tables
 from fabricmark.results import Result
 from fabricmark.results.failures import Failure
 
 OUTPUT = Path("results")  # of `fabricmark run`, where nothing says another folder
+
+FAILED = "failed"  # what is said of a point begins so
 
 LOCKS = ".points"  # within a campaign's folder: of points that jobs run side by side
 
@@ -60,13 +64,13 @@ def is_campaign(name: str) -> bool:
 
 def main(
     file: Path, output: Path, again: bool, full: bool, only: frozenset[str] | None = None,
-    *, quiet: bool = False,
+    *, quiet: bool = False, site: str | None = None,
 ) -> int:  # fmt: skip
     """`fabricmark run FILE.toml`: run what is left, show the answer, where it is `full` the tables, and the
     summary; the worst exit code.
 
     `only`: points with these identities, while other processes may run others. `quiet`: errors, the closing
-    line and the summary alone.
+    line and the summary alone. `site`: a site file, and the allocation whose links and hooks come between.
 
     Raises FabricmarkError: 2 for a bad file, 3 where nothing can run, 128 + its number after a signal.
     """
@@ -74,11 +78,13 @@ def main(
     if only is not None:
         loaded = chosen(loaded, only)
     words = ["run", str(file), *(["--output", str(output)] if output != OUTPUT else [])]
+    words += ["--site", site] if site else []
+    session = Session(sites.load(site)) if site else None
     progress = Progress(len(loaded.points), words)
     folder = output / loaded.name
     try:
         with stopping.on_signals():
-            run(loaded, folder, again, progress, is_part=only is not None, quiet=quiet)
+            run(loaded, folder, again, progress, is_part=only is not None, quiet=quiet, site=session)
     except KeyboardInterrupt as stop:
         code = getattr(stop, "exit_code", 130)
         remedy = "results are kept, the same command goes on with what is left"
@@ -104,7 +110,7 @@ def chosen(loaded: Campaign, only: frozenset[str]) -> Campaign:
 
 def run(
     todo: Campaign, folder: Path, again: bool, progress: Progress, *, is_part: bool = False,
-    quiet: bool = False,
+    quiet: bool = False, site: Session | None = None,
 ) -> None:  # fmt: skip
     """Run what has no result in `folder` yet, or everything `again`; one line on standard error a point.
 
@@ -126,7 +132,7 @@ def run(
                     _note(progress, there[point])
                     said = "already there"
                 else:
-                    said = _run_point(point, usable[point.runtime], folder, held, progress)
+                    said = _run_point(point, usable[point.runtime], folder, held, progress, site)
                 steps.end(f"{point.label()}: {said}", counts=point not in there)
 
 
@@ -170,7 +176,9 @@ def _held(point: Point, folder: Path, whole: int | None) -> Iterator[list[int]]:
             yield [held, *([] if whole is None else [whole])]
 
 
-def _run_point(point: Point, runtime: str, folder: Path, whole: int | None, progress: Progress) -> str:
+def _run_point(
+    point: Point, runtime: str, folder: Path, whole: int | None, progress: Progress, site: Session | None
+) -> str:
     """Run one point and put its result in place; what to say of it."""
     with contextlib.ExitStack() as stack:
         try:
@@ -180,11 +188,20 @@ def _run_point(point: Point, runtime: str, folder: Path, whole: int | None, prog
             progress.exit_code = max(progress.exit_code, error.exit_code)
             progress.failed += 1
             progress.failures.append(_failure(point, folder, str(error), error.exit_code, progress))
-            return f"failed (exit code {error.exit_code})"
-        return _run_held(point, runtime, folder, held, progress)
+            return f"{FAILED} (exit code {error.exit_code})"
+        said = _run_held(point, runtime, folder, held, progress, site)
+        if site is not None and said.startswith(FAILED):
+            try:
+                site.failed(point)
+            except FabricmarkError as error:
+                print(f"fabricmark: error: {error}", file=sys.stderr)
+                progress.exit_code = max(progress.exit_code, error.exit_code)
+        return said
 
 
-def _run_held(point: Point, runtime: str, folder: Path, held: list[int], progress: Progress) -> str:
+def _run_held(
+    point: Point, runtime: str, folder: Path, held: list[int], progress: Progress, site: Session | None
+) -> str:
     """The same, with its locks."""
     final = folder / point.file_name
     unfinished = folder / f".{point.file_name}"  # the name of a killed run is never taken for a result
@@ -194,6 +211,7 @@ def _run_held(point: Point, runtime: str, folder: Path, held: list[int], progres
     cause = "see its own line above"
     try:
         job = point.job(runtime, folder)
+        job = job if site is None else site.before(point, job)
         code, _ = launch.start(job, unfinished, quiet=True, keep_open=tuple(held))
         result = finished(folder, point, unfinished.name)
         if result is not None:
@@ -210,14 +228,14 @@ def _run_held(point: Point, runtime: str, folder: Path, held: list[int], progres
         progress.failed += 1
         unfinished.unlink(missing_ok=True)
         progress.failures.append(_failure(point, folder, cause, code, progress))
-        return f"failed (exit code {code}), {seconds:.1f} s"
+        return f"{FAILED} (exit code {code}), {seconds:.1f} s"
     paths.write_atomically(final, paths.content(unfinished))
     unfinished.unlink()
     progress.files.append(final)
     progress.failed += code
     progress.run += 1 - code
     calibrate_if_new(runtime, results.load(final))
-    return f"failed (INVALID result), {seconds:.1f} s" if code else f"{seconds:.1f} s"
+    return f"{FAILED} (INVALID result), {seconds:.1f} s" if code else f"{seconds:.1f} s"
 
 
 def _failure(point: Point, folder: Path, cause: str, code: int, progress: Progress) -> Failure:

@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import socket
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
@@ -16,6 +17,7 @@ from fabricmark.base import ended, kernels, paths, runtimes, transports
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.measure import asked_for, launchers, processes
 from fabricmark.measure.launchers import Candidate
+from fabricmark.measure.noise import Watch
 
 MOST_RANKS = 1024  # in one process, as the programs have it
 MOST_PROCESSES = 1_048_576
@@ -112,6 +114,9 @@ def start(
     result = (result or job.result_path(datetime.now(UTC))).absolute()
     paths.make_folder(result.parent)
     command = command_line(job, result, launcher)
+    watch = Watch(
+        is_local=launcher is None or not (job.hosts or launcher.launcher.inside), has_gpu=_may_be_gpu(job)
+    )
     passed_on = not sys.stderr.isatty()  # a terminal belongs to the program's own bar of progress
     try:
         process = processes.start(
@@ -122,12 +127,19 @@ def start(
         raise FabricmarkError(
             f"cannot start {command[0]}: {error.strerror}", "run `make build`", ENVIRONMENT
         ) from error
-    code, said = processes.wait(process)
+    watch.begin(process.pid)
+    code, said = processes.wait(process, watch.look)
+    watch.end()
     if code < 0:
         usual = "look for a lack of memory or a broken driver"
         cause = f"fm_{job.benchmark} {ended.words(code, said)}"
         raise FabricmarkError(cause, ended.remedy_of_card(said) or usual, ENVIRONMENT)
     if code <= 1 and result.is_file():
         asked_for.check(job, result)
+        watch.add_to(result, socket.gethostname())
     # mpirun has codes of its own, for example 134 when a rank aborted.
     return (code if code <= ENVIRONMENT else ENVIRONMENT), result
+
+
+def _may_be_gpu(job: Job) -> bool:
+    return job.device is None or job.device["class"] == "gpu"

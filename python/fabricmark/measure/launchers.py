@@ -126,11 +126,11 @@ def read(file: Path) -> Launcher:
             cause = f"{file}: {key}: {text!r} has unprintable characters"
             raise FabricmarkError(cause, "write a plain text")
     for group, words in document["arguments"].items():
-        _check_placeholders(f"{file}: arguments.{group}", words, PLACEHOLDERS[group])
+        check_placeholders(f"{file}: arguments.{group}", words, PLACEHOLDERS[group])
     return Launcher(file.stem, file, **document)
 
 
-def _check_placeholders(place: str, words: Sequence[str], allowed: Sequence[str]) -> None:
+def check_placeholders(place: str, words: Sequence[str], allowed: Sequence[str]) -> None:
     """Raises FabricmarkError (2) for braces around anything else, or where there are none."""
     known = " or ".join(f"{{{name}}}" for name in allowed)
     found: list[str] = []

@@ -10,7 +10,7 @@ import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import IO
 
 from fabricmark.base import unreaped
@@ -48,15 +48,16 @@ def start(
     )  # fmt: skip
 
 
-def wait(process: subprocess.Popen) -> tuple[int, str]:
-    """(exit code, end of its standard error) of a program, which is passed on as it comes.
+def wait(process: subprocess.Popen, look: Callable[[], None] = lambda: None) -> tuple[int, str]:
+    """(exit code, end of its standard error) of a program, which is passed on as it comes; `look` is called
+    now and then meanwhile.
 
     On Ctrl-C (or any other exception) the program's whole group ends before we do.
     """
     launcher = unreaped.Launcher(process.pid)
     try:
-        said = _pass_on(process, launcher=launcher)
-        return unreaped.wait(process, launcher), said
+        said = _pass_on(process, launcher=launcher, look=look)
+        return unreaped.wait(process, launcher, look), said
     except BaseException:
         _signal_group(process, signal.SIGTERM)
         give_up = time.monotonic() + SECONDS_TO_END
@@ -76,14 +77,16 @@ def wait(process: subprocess.Popen) -> tuple[int, str]:
 
 
 def _pass_on(
-    process: subprocess.Popen, give_up: float = math.inf, launcher: unreaped.Launcher | None = None
-) -> str:
+    process: subprocess.Popen, give_up: float = math.inf, launcher: unreaped.Launcher | None = None,
+    look: Callable[[], None] = lambda: None,
+) -> str:  # fmt: skip
     """Write a program's standard error to ours until it ends: its last part.
 
     Without a thread, as programs are started by fork. `give_up`: time at which to return at the latest.
     """
     said, decoder = "", codecs.getincrementaldecoder("utf-8")("replace")
     while process.stderr is not None and time.monotonic() < give_up:
+        look()
         if not select.select([process.stderr], [], [], INTERVAL_SECONDS)[0]:
             if process.poll() is not None or (launcher and launcher.code() is not None):
                 break  # what it has left behind holds the pipe open

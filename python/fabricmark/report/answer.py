@@ -18,7 +18,8 @@ from fabricmark.report.chosen import DEFAULT_ORDER
 from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline
 from fabricmark.report.next_steps import Words
-from fabricmark.results import Result
+from fabricmark.results import Result, disturbances
+from fabricmark.results.disturbances import Disturbance
 from fabricmark.results.failures import Failure
 from fabricmark.results.judgement import INVALID
 
@@ -110,8 +111,20 @@ class Share:
 
     @property
     def verdict(self) -> str:
-        """Never `valid` alone where the model is far off."""
-        return f"{self.headline.verdict}, model off" if self.is_off else self.headline.verdict
+        """Never `valid` alone where the model is far off or something disturbed the run."""
+        said = f"{self.headline.verdict}, model off" if self.is_off else self.headline.verdict
+        return disturbances.beside(said, self.headline.group.runs)
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the values are right, but no green shall hide what is beside them."""
+        return self.is_off or self.disturbance is not None
+
+    @property
+    def disturbance(self) -> Disturbance | None:
+        """The largest of its runs."""
+        every = [one for run in self.headline.group.runs for one in run.disturbances]
+        return max(every, key=lambda one: one.share, default=None)
 
 
 @dataclass(frozen=True)
@@ -394,13 +407,22 @@ def _of_share(share: Share, devices: int) -> list[Worry]:
         found.append(
             Worry(LIMIT, group.benchmark, _about(group, devices), what, words, doublings(share.share))
         )
-    if share.spread is not None and share.spread > NOISY:
-        what = f"noisy: best and median are {percent(share.spread)} apart"
-        words = next_steps.more_repetitions(group.runs[0], devices)
-        found.append(
-            Worry(NOISE, group.benchmark, _about(group, devices), what, words, doublings(1 + share.spread))
-        )
-    return found
+    noisy = _of_noise(share, devices)
+    return [*found, noisy] if noisy is not None else found
+
+
+def _of_noise(share: Share, devices: int) -> Worry | None:
+    """Repetitions that differ, and what disturbed them, with what to do about it."""
+    group, disturbance = share.headline.group, share.disturbance
+    apart = share.spread if share.spread is not None and share.spread > NOISY else 0.0
+    if not apart and disturbance is None:
+        return None
+    parts = [f"noisy: best and median are {percent(apart)} apart"] * bool(apart)
+    parts += [disturbance.sentence] if disturbance is not None else []
+    run = group.runs[0]
+    words = next_steps.more_repetitions(run, devices) if apart else next_steps.again(run, devices)
+    severity = doublings(1 + apart + (disturbance.share if disturbance is not None else 0.0))
+    return Worry(NOISE, group.benchmark, _about(group, devices), "; ".join(parts), words, severity)
 
 
 def _of_limit(share: Share, devices: int) -> tuple[str, Words]:

@@ -45,7 +45,7 @@ def _shares(found: Answer) -> str:
     devices = devices or [f"on {share.headline.device}" for share in found.drawn[:1]]
     caption = f"Best as a share of the limit, {', '.join(devices)}"
     shown = tables.table(caption, [*headings, "verdict"], rows, numeric) if rows else ""
-    alike = grouped(((share.headline.verdict, share.unlimited), share) for share in found.others)
+    alike = grouped(((share.verdict, share.unlimited), share) for share in found.others)
     for (said, why), members in alike.items():
         by_name = grouped((_link(share), text(share.value)) for share in members)
         named = ", ".join(f"{link} {' and '.join(values)}" for link, values in by_name.items())
@@ -65,7 +65,7 @@ def _row(share: Share, found: Answer) -> str:
     cells += [
         tables.bar(share.share, "share") if share.share is not None else tables.cell("no limit", classes="n")
     ]
-    cells += [tables.cell(share.error, classes="n"), tables.verdict_cell(share.verdict, share.is_off)]
+    cells += [tables.cell(share.error, classes="n"), tables.verdict_cell(share.verdict, share.is_doubtful)]
     return f"<tr>{''.join(cells)}</tr>"
 
 

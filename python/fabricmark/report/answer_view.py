@@ -111,7 +111,7 @@ def _bars(shares: Sequence[Share], numbers: Mapping[str, str], out: Console) -> 
 
 def _style(share: Share) -> str:
     verdict = share.headline.verdict
-    return "yellow" if share.is_off else VERDICT_STYLES.get(verdict.split()[0], "yellow")
+    return "yellow" if share.is_doubtful else VERDICT_STYLES.get(verdict.split()[0], "yellow")
 
 
 def _cells(share: Share) -> list[str]:
@@ -148,7 +148,7 @@ def _without(shares: Sequence[Share], devices: Sequence[str], out: Console, most
 
 
 def _why(share: Share) -> tuple[str, str]:
-    return share.headline.verdict, f"no limit ({share.unlimited})"
+    return share.verdict, f"no limit ({share.unlimited})"
 
 
 def _place(share: Share, devices: Sequence[str]) -> list[str]:

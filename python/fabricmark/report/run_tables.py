@@ -21,7 +21,7 @@ from fabricmark.base.terminal import NOTHING, Column, number, percent
 from fabricmark.models import Prediction, _error_bars
 from fabricmark.report import families, model_errors, sizes
 from fabricmark.report.model_errors import Compared
-from fabricmark.results import Measurement, Result
+from fabricmark.results import Measurement, Result, disturbances
 from fabricmark.results.judgement import INVALID
 from fabricmark.systems.device_limits import DeviceLimits, Devices
 
@@ -230,6 +230,7 @@ def hints(result: Result, known: DeviceLimits | None, rows: Sequence[Row]) -> li
     if models.find(result.benchmark) is not None and any(entry.kind == "measured" for entry in rows):
         said += _of_model(result, known)
     lines = [Text(printable(line), style="dim") for line in said]
+    lines += [Text(printable(one.sentence), style="yellow") for one in result.disturbances]
     faults = [] if known is None else known.faults
     lines += [Text(f"warning: {fault}", style="yellow") for fault in faults]
     reason = reason_above(known, rows)
@@ -298,7 +299,7 @@ def judged(result: Result, known: DeviceLimits | None) -> Judged:
     tables = {}
     for axes, places in alike.items():
         columns, names = keys([chosen[place] for place in places])
-        values = [cells(found[place], result.verdict()) for place in places]
+        values = [cells(found[place], disturbances.beside(result.verdict(), [result])) for place in places]
         lines = [[*name, *value] for name, value in zip(names, values, strict=True)]
         tables[axes] = ([*columns, *METRIC_COLUMNS], lines)
     named = [

@@ -11,7 +11,7 @@ from fabricmark.report.groups import Group, Metric
 from fabricmark.report.headlines import Headline, run_text
 from fabricmark.report.plots import slug
 from fabricmark.report.svg import text
-from fabricmark.results import Result
+from fabricmark.results import Result, disturbances
 from fabricmark.results.inner import PERCENTILES
 from fabricmark.results.judgement import INVALID
 
@@ -66,6 +66,12 @@ def verdict_cell(verdict: str, is_off: bool) -> str:
     """`is_off`: the values are right, but the model is not, which no green shall hide."""
     style = VERDICT_CLASSES.get(verdict.split()[0].rstrip(","), "doubt")
     return cell(verdict, classes="doubt" if is_off and style == "good" else style)
+
+
+def _verdict_beside(verdict: str, group: Group) -> str:
+    """With what disturbed the runs."""
+    said = disturbances.beside(verdict, group.runs)
+    return verdict_cell(said, said != verdict)
 
 
 @dataclass(frozen=True)
@@ -134,7 +140,7 @@ def headlines(found: Sequence[Headline]) -> str:
         cells += [run_cell(run_text(entry))]
         cells += [cell(_text(entry.metric)), cell(row.kind, classes=row.kind)]
         cells += [cell(number(row.best), classes="n big"), cell(row.unit), bar(row.efficiency)]
-        cells += [cell(signed(row.error), classes="n"), verdict_cell(entry.verdict, False)]
+        cells += [cell(signed(row.error), classes="n"), _verdict_beside(entry.verdict, entry.group)]
         rows.append(f"<tr>{link}{''.join(cells)}</tr>")
     headings = ["benchmark"] + ["device"] * several + ["run", "metric", "kind", "best", "unit", "efficiency"]
     headings += ["error", "verdict"]
@@ -202,7 +208,7 @@ def summary_row(
     cells += [cell(percent(row.error_bar), classes="n")] if with_bars else []
     cells += [cell(signed(row.error), classes="n")]
     cells += [numbers((row.limit,)), cell(row.unit), bar(row.efficiency), cell(row.bottleneck)]
-    cells += [verdict_cell(group.verdict(), False)]
+    cells += [_verdict_beside(group.verdict(), group)]
     return f"<tr>{''.join(cells)}{power_cells(metric, power(group)) if with_power else ''}</tr>"
 
 

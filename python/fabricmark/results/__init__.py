@@ -12,7 +12,8 @@ from typing import Any
 from fabricmark.base import paths, units
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.schema import check
-from fabricmark.results import failures, inner, judgement, timeline, windows
+from fabricmark.results import disturbances, failures, inner, judgement, timeline, windows
+from fabricmark.results.disturbances import Disturbance
 from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
 REMEDY = "run the benchmark again or leave this file out"
@@ -98,6 +99,11 @@ class Result:
     @property
     def device(self) -> Mapping:
         return self.document["environment"]["device"]
+
+    @cached_property
+    def disturbances(self) -> list[Disturbance]:
+        """What its host did beside it, the largest first."""
+        return disturbances.found(self.document)
 
     @cached_property
     def contradictions(self) -> list[str]:

@@ -99,6 +99,7 @@ def judge(tonight: Night, chosen: Chosen, against: Against, settings: Settings) 
     rows = [_row(one, place, values, base, found, rule) for place, one in enumerate(here)]
     together, members = _together(here, groups, values, base, chosen, settings)
     rows = [_with_all(row, place in members) for place, row in enumerate(rows)]
+    rows = [_with_disturbance(row, tonight) for row in rows]
     rows += _broken(tonight, [one for one in series if one not in tonight.values], settings)
     return Verdict(rows, together, against, len(chosen.base), looked, tonight.started, settings)
 
@@ -227,6 +228,14 @@ def _with_all(row: Row, is_member: bool) -> Row:
         return row
     known = (row.value, row.reference, row.loss, row.interval, row.chance, row.found, row.over)
     return Row(row.series, SLOWER, *known, "with all nodes")
+
+
+def _with_disturbance(row: Row, tonight: Night) -> Row:
+    """What else the node did, where that may be why it is slower."""
+    what = tonight.disturbed.get((row.series.benchmark, row.series.node), "")
+    if not what or row.state not in (SLOWER, SUSPECT, UNCLEAR):
+        return row
+    return replace(row, reason=f"{row.reason}; {what}" if row.reason else what)
 
 
 def _broken(tonight: Night, missing: Sequence[Series], settings: Settings) -> list[Row]:

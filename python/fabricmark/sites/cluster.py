@@ -47,10 +47,12 @@ class Place:
 
 @dataclass(frozen=True)
 class View:
-    """All places of a look; `broken`: by benchmark and node, why; `nodes`, `pairs`: how many there are."""
+    """All places of a look; `broken`: by benchmark and node, why; `disturbed`: so what the host did while it
+    measured; `nodes`, `pairs`: how many there are."""
 
     places: list[Place]
     broken: Mapping[tuple[str, str], str]
+    disturbed: Mapping[tuple[str, str], str]
     nodes: list[str]
     pairs: list[str]
     metrics: int
@@ -101,7 +103,9 @@ def view(night: Night, settings: Settings) -> View:
     alone = [name for name in names if len(split(name)) == 1]
     pairs = [name for name in names if len(split(name)) == 2]
     nodes = sorted({*alone, *(node for pair in pairs for node in split(pair))})
-    return View(places, night.broken, nodes, pairs, len({series.metric for series in night.values}))
+    return View(
+        places, night.broken, night.disturbed, nodes, pairs, len({series.metric for series in night.values})
+    )
 
 
 def _tables(night: Night) -> list[Table]:

@@ -96,6 +96,10 @@ def show(found: View) -> None:
         terminal.say(out, f"and {len(slow) - MOST_ROWS} more: --metric chooses")
     for (benchmark, node), why in sorted(found.broken.items()):
         terminal.say(out, f"broken: {benchmark} on {node}: {why}")
+    suspects = {(one.series.benchmark, one.name) for one in slow}
+    for (benchmark, node), what in sorted(found.disturbed.items()):
+        if (benchmark, node) in suspects:
+            terminal.say(out, f"disturbed: {benchmark} on {node}: {what}")
     out.print(Text(closing(found)), soft_wrap=True)
 
 

@@ -41,6 +41,7 @@ def environment_of(result: Result) -> dict[str, str]:
         "tools": kernel.get("tools"),
         "shell": kernel.get("shell"),
     }
+    found |= {f"firmware {name}": value for name, value in document.get("firmware", {}).items()}
     found |= {f"${name}": value for name, value in document["environment"]["variables"].items()}
     return {name: str(value) for name, value in found.items() if value not in UNKNOWN}
 

@@ -39,12 +39,14 @@ class Series:
 
 @dataclass
 class Night:
-    """`values`: of each series in its unit; `broken`: by benchmark and node, why there is no result."""
+    """`values`: of each series in its unit; `broken`: by benchmark and node, why there is no result;
+    `disturbed`: so what the host did while it measured."""
 
     label: str
     started: str = ""
     values: dict[Series, float] = field(default_factory=dict)
     broken: dict[tuple[str, str], str] = field(default_factory=dict)
+    disturbed: dict[tuple[str, str], str] = field(default_factory=dict)
 
 
 def node_of(result: Result) -> str:
@@ -93,6 +95,8 @@ def gathered(label: str, loaded: Iterable[Result]) -> Night:
         if fault := fault_of(result):
             night.broken[result.benchmark, node_of(result)] = fault
             continue
+        if result.disturbances:
+            night.disturbed[result.benchmark, node_of(result)] = result.disturbances[0].what
         for series, value in series_of(result):
             values.setdefault(series, []).append(value)
     night.values = {series: statistics.median(each) for series, each in values.items()}

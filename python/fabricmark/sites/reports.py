@@ -49,7 +49,7 @@ def _case(suite: ElementTree.Element, row: Row) -> None:
     said = printable(row.reason or "slower than its baseline")
     if row.state == SLOWER:
         if row.loss is not None:
-            said = f"{100 * row.loss:.1f} % slower"
+            said = f"{100 * row.loss:.1f} % slower" + (f": {said}" if row.reason else "")
         ElementTree.SubElement(case, "failure", message=said, type=row.state).text = _numbers(row)
     elif row.state == BROKEN:
         ElementTree.SubElement(case, "error", message=said, type=row.state)
