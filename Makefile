@@ -100,7 +100,7 @@ run:  ## measure every device found, alone and on 2 ranks, and print the report 
 	if command -v mpirun >/dev/null || command -v srun >/dev/null; then two="--mpi 2"; else two="--ranks 2"; fi; \
 	$(MEASURE) || echo "run: this machine was not measured; the report takes its kernels as perfect"; \
 	echo "run: every device, one rank, on CPUs with both kernels (what the programs print: $(LOGS)/run-one.log)"; \
-	$(RUN) --both --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
+	$(RUN) --both --pictures --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
 	echo "run: every device, 2 ranks ($$two; what the programs print: $(LOGS)/run-two.log)"; \
 	$(RUN) $$two --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-two.log || status=$$?; \
 	echo "run: a short set of micro-benchmarks, between devices and between hosts (what the programs print: $(LOGS)/run-micro.log)"; \

@@ -234,6 +234,10 @@ def run_command(
             "--both", help="On CPUs the design for FPGAs and the optimized kernel, where both are quick."
         ),
     ] = False,
+    with_pictures: Annotated[
+        bool,
+        typer.Option("--pictures", help="A short run of each application, too, for pictures in the report."),
+    ] = False,
     again: Annotated[bool, typer.Option("--again", help="A campaign: run also what has a result.")] = False,
     site: Annotated[
         str | None,
@@ -251,6 +255,7 @@ def run_command(
         given = (
             extra or None, runtime, ranks, mpi, launcher, platform, device,
             system, board, bitstream_id, transport, emulate or None, backend, language, both or None,
+            with_pictures or None,
         )  # fmt: skip
         raise typer.Exit(_run_campaign(name, given, output, again, full, quiet, site))
     if again:
@@ -275,7 +280,9 @@ def run_command(
     found = _jobs(programs, names, places, ranks, mpi, output)
     found = running.with_optimized(found) if both and not programs else found
     todo = [replace(job, launcher=launcher) for job in found]
-    raise typer.Exit(shown.jobs(todo))
+    illustrations = list(running.illustrations(todo)) if with_pictures else []
+    code = shown.jobs(todo)
+    raise typer.Exit(max(code, shown.jobs(illustrations, in_short=True)) if illustrations else code)
 
 
 def _run_campaign(

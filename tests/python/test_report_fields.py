@@ -4,11 +4,14 @@ import base64
 import io
 import json
 import re
+from pathlib import Path
 
 import numpy
 import pytest
 import samples
 from fabricmark.base.errors import FabricmarkError
+from fabricmark.measure import launch, running
+from fabricmark.measure.launch import Job
 from fabricmark.mesh import tool
 from fabricmark.report import fields, stations
 from meshes import write_fields, write_stations
@@ -138,3 +141,55 @@ def test_a_reference_that_is_none(run, tmp_path):
             stations.read(tmp_path / "x.csv")
     with pytest.raises(FabricmarkError, match="cannot read"):
         stations.read(tmp_path / "none.csv")
+
+
+def write_flow(folder, rows=6, columns=9):
+    folder.mkdir(parents=True)
+    cells = numpy.zeros((rows * columns, 10), dtype=numpy.float32)
+    cells[:columns, 9] = 1  # a wall
+    for name, values in (("cells", cells), *((name, numpy.ones((rows, columns))) for name in "uv")):
+        numpy.save(folder / f"{name}.npy", values)
+
+
+def write_illustration(place):
+    document = samples.result()
+    document["parameters"] |= {"fields": "gone/flow-fields", "steps": 12, "case": "cylinder"}
+    place.write("run.json", samples.result())
+    write_flow(place.results / "fields" / "flow-fields")
+    place.write("fields/flow.json", document)
+
+
+def test_of_runs_for_pictures_nothing_else_is_shown(place):
+    write_illustration(place)
+    html = page(place)
+    found = re.findall(r'<img alt="([^"]+)" src="data:(image/\w+);base64,([^"]+)">', html)
+    assert [mime for _, mime, _ in found] == ["image/png"]
+    assert (
+        "speed after 12 steps, case cylinder" in found[0][0]
+        and "1 valid" in place.run("report", "results").stdout
+    )
+    assert (
+        Image.open(io.BytesIO(base64.b64decode(found[0][2]))).info["Description"].endswith("map of the speed")
+    )
+
+
+def test_fields_of_a_flow_that_do_not_fit_are_told(place):
+    write_illustration(place)
+    numpy.save(place.results / "fields" / "flow-fields" / "u.npy", numpy.ones((3, 3)))
+    html = page(place)
+    assert "<img" not in html and "have different shapes" in html
+
+
+def test_each_application_has_a_run_for_pictures():
+    device = {"emulated": False, "name": "d", "platform_index": 0, "device_index": 0}
+    todo = [
+        Job(name, "system", one, 2, None, Path("out"), ("--repetitions", "5"))
+        for name in ("stream", "lbm", "tsunami", "shallow_water")
+        for one in (device | {"emulated": True}, device, device)
+    ]
+    found = list(running.illustrations(todo))
+    assert [job.benchmark for job in found] == ["lbm", "tsunami", "shallow_water"]
+    for job in found:
+        assert job.output == Path("out/fields") and job.ranks == 1 and job.device == device
+        assert launch.fields_option(job, Path("out/fields/x.json")) == ["--fields", "out/fields/x-fields"]
+    assert not launch.fields_option(todo[4], Path("x.json"))

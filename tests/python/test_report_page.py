@@ -5,6 +5,7 @@ import re
 import struct
 from html.parser import HTMLParser
 
+import pages
 import pytest
 import samples
 from fabricmark import models
@@ -61,7 +62,7 @@ def made(place, *words):
     done = place.run("report", "results", "--html", "report.html", *words)
     is_wrong = (place.results / "hostile.json").exists()
     assert done.returncode == int(is_wrong), done.stderr
-    html = (place.folder / "report.html").read_text(encoding="utf-8")
+    html = pages.whole(place.folder / "report.html")
     return html, " ".join(" ".join(Elements(html).text).split())
 
 
@@ -186,7 +187,7 @@ def test_one_headline_for_each_benchmark_and_device(calibrated):
     calibrated.write("wrong.json", fastest)
     done = calibrated.run("report", "results", "--html", "report.html")
     assert done.returncode == 1
-    html = (calibrated.folder / "report.html").read_text(encoding="utf-8")
+    html = pages.whole(calibrated.folder / "report.html")
     table = re.search(r'<section id="headlines">(.*?)</section>', html).group(1)
     rows = [re.sub(r"<[^>]*>", "|", row) for row in re.findall(r"<tr>(.*?)</tr>", table)[1:]]
     cells = [[cell for cell in row.split("|") if cell] for row in rows]
@@ -400,5 +401,5 @@ def test_the_answer_stands_at_the_head_and_hides_nothing(calibrated):
 def test_a_page_without_results_has_no_answer(place):
     file = place.write("scaling.json", samples.scaling())
     assert place.run("report", file, "--html", "report.html").returncode == 0
-    html = (place.folder / "report.html").read_text(encoding="utf-8")
+    html = pages.whole(place.folder / "report.html")
     assert "<h1>" in html and 'id="answer"' not in html and 'id="verdict"' not in html

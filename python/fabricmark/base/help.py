@@ -35,7 +35,7 @@ HEADINGS = {
     "Which results": "--examples --reference --benchmark --filter --sort",
     "Search": "--budget --top",
     "Output": "--output --csv --markdown --html --png --svg --plot --picture --json --junit --perflog "
-    "--perfetto --timeline --full --quiet --check --dry-run --help",
+    "--perfetto --timeline --pictures --full --quiet --check --dry-run --help",
 }  # fmt: skip
 # Commands by what a user does, as the front page has them.
 DOORS = {

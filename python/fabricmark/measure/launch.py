@@ -87,8 +87,9 @@ def command_line(job: Job, result: Path, launcher: Candidate | None) -> list[str
 def fields_option(job: Job, result: Path) -> list[str]:
     """Where the program writes its fields: beside its result, unless its options say or it has none."""
     given = kernels.options(job.extra)
-    wanted = models.traits(job.benchmark).fields_with
-    if not wanted or wanted not in given or FIELDS in given:
+    traits = models.traits(job.benchmark)
+    has_some = bool({traits.fields_with} & given.keys()) or job.extra == traits.illustration != ()
+    if not has_some or FIELDS in given:
         return []
     return [FIELDS, str(result.with_suffix("")) + "-fields"]
 

@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import IO, Any
 
-from fabricmark import models
+from fabricmark import models, results
 from fabricmark.base import ended, kernels, micro, paths, runtimes
 from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known, printable
 from fabricmark.base.progress import Steps
@@ -201,6 +201,19 @@ def with_optimized(todo: Iterable[Job]) -> Iterator[Job]:
             (usual,) = kernels.ask([wanted])
             if usual["variant"] == kernels.FPGA_DESIGN:
                 yield replace(job, extra=(*job.extra, "--variant", kernels.OPTIMIZED))
+
+
+def illustrations(todo: Iterable[Job]) -> Iterator[Job]:
+    """A short run of each application among the jobs, on its first device that is none of an emulator, into
+    the folder from which the report takes pictures only."""
+    seen = set()
+    for job in todo:
+        words = models.traits(job.benchmark).illustration
+        if not words or job.benchmark in seen or job.device is None or job.device["emulated"]:
+            continue
+        seen.add(job.benchmark)
+        folder = job.output / results.ILLUSTRATIONS
+        yield Job(job.benchmark, job.runtime, job.device, 1, None, folder, tuple(words))
 
 
 def calibrate_if_new(job: Job) -> None:

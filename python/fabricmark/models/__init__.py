@@ -137,6 +137,7 @@ class Traits:
     program, and what this project's does otherwise (docs/simulated-time.md).
     `is_application`: `fabricmark run` takes its options without ` -- `.
     `fields_with`: its runs write a folder of fields where this option is given; empty: never by themselves.
+    `illustration`: options of a short run whose fields are worth a picture.
     """
 
     headline: tuple[str, Mapping] | None = None
@@ -150,6 +151,7 @@ class Traits:
     foreign: Mapping[str, str] = field(default_factory=dict)
     is_application: bool = False
     fields_with: str = ""
+    illustration: Sequence[str] = ()
 
     def is_headline(self, entry) -> bool:
         """Whether a prediction or a measurement is of the headline metric."""

@@ -2,7 +2,7 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -11,14 +11,15 @@ from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.spread import thinned
 from fabricmark.base.terminal import counted
 from fabricmark.grids import drawing as maps
-from fabricmark.grids import run_fields
+from fabricmark.grids import flow, run_fields
 from fabricmark.mesh import drawing
 from fabricmark.mesh.arrays import Arrays, load_array
 from fabricmark.mesh.drawing import MOST_FRAMES, Frame
+from fabricmark.report import groups, inputs
 from fabricmark.report.groups import Group
 from fabricmark.report.plots import slug, unique_slugs
 from fabricmark.report.svg import text
-from fabricmark.results import Result
+from fabricmark.results import ILLUSTRATIONS, Result, logs
 
 PARAMETER = "fields"  # of runs that write a folder of them; its value, where there is none, is NONE
 NONE = "none"
@@ -62,37 +63,63 @@ def folder_of(run: Result) -> Path | None:
     value = run.document["parameters"].get(PARAMETER)
     if not isinstance(value, str) or value in ("", NONE):
         return None
-    places = [Path(value), run.path.parent / value, run.path.parent.parent / value]
-    return next((place for place in places if _is_mesh(place) or run_fields.is_there(place)), None)
+    near = run.path.parent  # of results that were moved, too
+    places = [Path(value), near / value, near.parent / value, near / Path(value).name]
+    return next((place for place in places if _drawer(place) is not None), None)
+
+
+def _drawer(folder: Path) -> Callable[[Group, Path], list[Picture]] | None:
+    """What draws the fields in a folder; None where there are none."""
+    drawers = ((_is_mesh, _of_mesh), (run_fields.is_there, _of_grid), (flow.is_there, _of_flow))
+    return next((draws for is_there, draws in drawers if is_there(folder)), None)
+
+
+def illustrations(runs: Sequence[Result]) -> list[Group]:
+    """Runs that were made for pictures, in a folder beside these: nothing else of them is shown."""
+    found = []
+    for folder in dict.fromkeys(run.path.parent / ILLUSTRATIONS for run in runs):
+        files = inputs.find([folder]) if folder.is_dir() and logs.has_results(folder) else []
+        found += inputs.read(files).results
+    return groups.make(found)
 
 
 def _is_mesh(folder: Path) -> bool:
     return (folder / "elements.npy").is_file()
 
 
-def runs_with_fields(groups: Sequence[Group]) -> list[tuple[Group, Path]]:
+def runs_with_fields(of_runs: Sequence[Group]) -> list[tuple[Group, Path]]:
     """The last run of each group that has some."""
     found = []
-    for group in groups:
+    for group in of_runs:
         folders = [folder for run in group.runs if (folder := folder_of(run)) is not None]
         if folders:
             found.append((group, folders[-1]))
     return found
 
 
-def draw(groups: Sequence[Group]) -> Drawn:
-    """Of one benchmark."""
-    found = runs_with_fields(groups)
+def draw(of_runs: Sequence[Group], of_pictures: Sequence[Group] = ()) -> Drawn:
+    """Of one benchmark; of runs that were made for pictures the first one each."""
+    found = runs_with_fields(of_runs)
     pictures: list[Picture] = []
     left = []
     for group, folder in found[:MOST_GROUPS]:
         try:
-            pictures += (_of_mesh if _is_mesh(folder) else _of_grid)(group, folder)
+            pictures += _drawn(group, folder)
         except FabricmarkError as error:
             left.append(f"The fields of {group.label} are not drawn: {error}.")
     if len(found) > MOST_GROUPS:
         left.append(f"The fields of {len(found) - MOST_GROUPS} further groups are left out.")
+    for group, folder in runs_with_fields(of_pictures):
+        try:
+            pictures += _drawn(group, folder)[:1]
+        except FabricmarkError as error:
+            left.append(f"The fields of a short run are not drawn: {error}.")
     return Drawn(unique_slugs(pictures), left)
+
+
+def _drawn(group: Group, folder: Path) -> list[Picture]:
+    draws = _drawer(folder)
+    return draws(group, folder) if draws is not None else []
 
 
 def html(drawn: Drawn) -> str:
@@ -184,6 +211,13 @@ def _of_grid(group: Group, folder: Path) -> list[Picture]:
     for what, (title, picture) in maps.PICTURES.items():
         drawn.append(_picture(group, what, title, "image/png", picture(found, name)))
     return drawn
+
+
+def _of_flow(group: Group, folder: Path) -> list[Picture]:
+    parameters = group.runs[-1].document["parameters"]
+    title = f"speed after {parameters['steps']} steps, case {parameters['case']}"
+    shown = flow.speed_picture(folder, f"{group.benchmark}: {title}")
+    return [_picture(group, "speed", title, "image/png", shown)]
 
 
 def _film(group: Group, frames: Sequence[Frame], content: bytes) -> Picture:

@@ -139,7 +139,11 @@ def write(
     """The page and the pictures of everything that was read."""
     plots = page.all_plots(grouped, found.scalings, found.timelines, reference)
     names = dict.fromkeys(group.benchmark for group in grouped)
-    pictured = {name: fields.draw([group for group in grouped if group.benchmark == name]) for name in names}
+    of_pictures = fields.illustrations(found.results)
+    pictured = {
+        name: fields.draw(*([one for one in of if one.benchmark == name] for of in (grouped, of_pictures)))
+        for name in names
+    }
     if html is not None:
         paths.write_atomically(html, page.html(page.Report(grouped, plots, found, said, pictured)))
         print(f"page: {html}")

@@ -115,7 +115,7 @@ def html(report: Report) -> str:
         for benchmark, kinds in report.plots.items()
     )
     about = f'<section id="about" class="rest"><h2>About these runs</h2>{facts(report.groups)}</section>'
-    return frame("Fabricmark report", body + about)
+    return frame("Fabricmark report", tables.compact(body + about))
 
 
 def frame(title: str, body: str) -> str:

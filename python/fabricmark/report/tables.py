@@ -1,5 +1,6 @@
 """The page's tables as HTML. Whatever comes from a file or a driver passes through `svg.text`."""
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from statistics import fmean
@@ -16,6 +17,7 @@ from fabricmark.results.inner import PERCENTILES
 from fabricmark.results.judgement import INVALID
 
 MOST_ROWS = 3000
+OPTIONAL_ENDS = re.compile("</(?:td|th|tr|thead|tbody)>")
 LONGEST_LINE = 30
 POWER_COLUMNS = 4
 NUMERIC = ("best", "median", "modelled", "±", "error", "limit", "efficiency")
@@ -23,6 +25,11 @@ MOST_ROWS_OF_ONE = 500  # benchmark
 # A user's own meter knows best, then the device's, then the host's. Domains of one source can be added up.
 SOURCES = ("command", "xrt", "nvml", "rapl", "hwmon")
 VERDICT_CLASSES = {"valid": "good", INVALID: "bad"}
+
+
+def compact(html: str) -> str:
+    """A page without the end tags of cells and rows, which HTML lets one leave out: a tenth of its bytes."""
+    return OPTIONAL_ENDS.sub("", html)
 
 
 def cell(value: object, kind: str = "td", classes: str = "", scope: str = "") -> str:

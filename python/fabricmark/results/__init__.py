@@ -17,6 +17,7 @@ from fabricmark.results.disturbances import Disturbance
 from fabricmark.results.versions import OLDEST, SCHEMA, upgraded
 
 REMEDY = "run the benchmark again or leave this file out"
+ILLUSTRATIONS = "fields"  # folder beside results: of runs of which the report shows pictures only
 SCALING_FILE = "scaling.json"  # of `fabricmark scale`, beside the result files it sums up
 SYSTEM_ENDING = ".system.json"  # of the system that `fabricmark run --system` wrote for the programs
 OTHER_ENDINGS = (SYSTEM_ENDING, timeline.ENDING, failures.ENDING)  # what else lies in folders of results

@@ -20,8 +20,11 @@ from fabricmark.models.shallow_water import device
 
 STEPS = {"operation": "steps"}
 TRAITS = Traits(
-    ("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True, fields_with="--hours"
-)
+    ("cell_steps", STEPS), exchanges=True, is_shared=True, is_application=True, fields_with="--hours",
+    illustration=(
+        "--mesh", "bay:6000", "--hours", "24", "--snapshots", "3", "--repetitions", "1", "--warmup", "0",
+    ),
+)  # fmt: skip
 INPUTS = (*_roofline.INPUTS, *device.INPUTS)
 CODE_BYTES = 4
 UNKNOWNS = 3
