@@ -1,14 +1,13 @@
 // The peer of fm_gemm on a CPU: cblas_sgemm or cblas_dgemm of OpenBLAS on as many threads as
 // OPENBLAS_NUM_THREADS says. Usage: bench_openblas_gemm N float|double REPETITIONS; prints the best rate in
 // GFLOP/s as JSON.
-#include <cblas.h>
-
 #include <cstdio>
 #include <cstdlib>
 #include <random>
 #include <string>
 #include <vector>
 
+#include "benchmarks/common/blas_core.hpp"
 #include "best_rate.hpp"
 
 namespace {

@@ -108,3 +108,10 @@ def test_a_second_home_is_seen():
     assert re.search(RULES["time of a kernel, in a model"][1], code('    rate = board["clock"] / 2.5'))
     assert re.search(RULES["length of a buffer"][1], code("  a_(context.buffer(size * sizeof(T))) {"))
     assert not re.search(RULES["length of a buffer"][1], code("  // context.buffer(bytes, place)"))
+
+
+def test_one_header_has_openblas():
+    """It looks whether OpenBLAS knows the CPU, in each program that has a source with it."""
+    sources = [path for folder in ("src", "bench") for path in (REPOSITORY / folder).rglob("*.?pp")]
+    found = [path.name for path in sources if "<cblas.h>" in path.read_text()]
+    assert found == ["blas_core.hpp"]

@@ -2,15 +2,20 @@
 
 import itertools
 import json
+import platform
 import resource
+from pathlib import Path
+from unittest.mock import patch
 
 import pytest
-from stream_program import KERNELS, devices, mpirun, on_a_device, only_error
+from stream_program import KERNELS, REPOSITORY, devices, mpirun, on_a_device, only_error
 from thinned import some_of
 
 pytestmark = pytest.mark.programs
 
 VARIANTS = ("base", "throughput")
+OLD_BLAS = REPOSITORY / "build" / "release" / "tests" / "unit" / "libold_blas.so"
+CORE = "OPENBLAS_CORETYPE"
 TYPES = ("half", "float", "double", "mixed")
 # Nothing divides the last two.
 SIZES = (1, 65, 300)
@@ -33,6 +38,29 @@ def is_cpu(gemm):
 
 def verdicts(done):
     return {verdict["name"]: verdict for verdict in done.document["verdicts"]}
+
+
+# The host's products --------------------------------------------------------------------------------------
+
+
+def flags():
+    found = next(line for line in Path("/proc/cpuinfo").read_text().splitlines() if line.startswith("flags"))
+    return set(found.split())
+
+
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="OpenBLAS's names are those of x86-64")
+@pytest.mark.parametrize("of_the_user", [None, "Prescott"])
+def test_kernels_of_openblas_fit_a_cpu_that_it_does_not_know(gemm, of_the_user):
+    if not OLD_BLAS.exists():
+        pytest.skip(f"{OLD_BLAS.name} is not built")
+    variables = {"LD_PRELOAD": str(OLD_BLAS)} | ({CORE: of_the_user} if of_the_user else {})
+    with patch.dict(gemm.environment):
+        gemm.environment.pop(CORE, None)
+        done = gemm.run(*SHORT, variables=variables)
+    assert done.code == 0
+    avx512 = {"avx512f", "avx512vl", "avx512bw", "avx512dq", "avx512cd"} <= flags()
+    fitting = "SkylakeX" if avx512 else "Haswell" if {"avx2", "fma"} <= flags() else None
+    assert done.document["environment"]["variables"][CORE] == (of_the_user or fitting)
 
 
 # Shapes, types, ranks -------------------------------------------------------------------------------------

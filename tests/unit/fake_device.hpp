@@ -6,6 +6,7 @@
 #include <memory>
 #include <vector>
 
+#include "base/error.hpp"
 #include "device/device.hpp"
 
 /// A device whose copies take known times on a clock of their own, and move their bytes when they end: what

@@ -1,8 +1,7 @@
 #pragma once
 
-#include <cblas.h>
-
 #include "base/blas_memory.hpp"
+#include "benchmarks/common/blas_core.hpp"
 
 namespace fabricmark::common {
 

@@ -1,6 +1,6 @@
 #include "benchmarks/gemm/product.hpp"
 
-#include <cblas.h>
+#include "benchmarks/common/blas_core.hpp"
 
 namespace fabricmark::gemm {
 

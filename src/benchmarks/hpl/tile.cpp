@@ -1,6 +1,6 @@
 #include "benchmarks/hpl/tile.hpp"
 
-#include <cblas.h>
+#include "benchmarks/common/blas_core.hpp"
 
 namespace fabricmark::hpl {
 
