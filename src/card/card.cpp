@@ -15,7 +15,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/error.hpp"
@@ -76,10 +78,23 @@ double kernel_seconds() {
   return seconds;
 }
 
-FileDescriptor connected() {
+/// The socket at which the runtime listens.
+std::string socket_path() {
   const std::string user = environment("USER"), given = environment("EMULATION_SOCKETID");
-  const std::string path =
-      user.empty() ? "/tmp/xcl_sock" : "/tmp/" + user + "/" + (given.empty() ? "xcl_sock" : given);
+  return user.empty() ? "/tmp/xcl_sock" : "/tmp/" + user + "/" + (given.empty() ? "xcl_sock" : given);
+}
+
+/// Cables lie beside that; the runtime names its socket deviceN_..., by the card's number.
+card::CablePlace cables() {
+  constexpr std::string_view kPrefix = "device";
+  const std::string given = environment("EMULATION_SOCKETID");
+  const bool is_known = given.starts_with(kPrefix);
+  const std::string number = is_known ? given.substr(kPrefix.size(), given.find('_') - kPrefix.size()) : "";
+  return {std::filesystem::path(socket_path()).parent_path(), number_from<int>(number).value_or(-1)};
+}
+
+FileDescriptor connected() {
+  const std::string path = socket_path();
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   if (path.size() >= sizeof(address.sun_path))
     throw environment_failure("the socket " + path + " has too long a name", "set USER to a short name");
@@ -131,6 +146,7 @@ void watch(const Service& service, const std::atomic<double>& answering_since, d
     const double since = answering_since;
     if (since > 0 && steady_seconds() - since > call_seconds)
       die("a call of the runtime was not answered within " + seconds_text(call_seconds) + "; report it");
+    if (const std::string failure = service.failure(); !failure.empty()) die(failure);
     const std::string unit = service.running_for(most_seconds);
     if (!unit.empty()) {
       die("the kernel of " + unit + " has not ended within " + seconds_text(most_seconds) +
@@ -163,7 +179,7 @@ int main() {
   const auto refuse = [] { die("a kernel called exit; let it return"); };
   if (std::atexit(refuse) != 0) die("the end of the emulated card cannot be waited for; free some memory");
   try {
-    Service service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")));
+    Service service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")), cables());
     const FileDescriptor runtime = connected();
     std::atomic<double> answering_since = 0;
     std::thread(watch, std::cref(service), std::cref(answering_since), kernel_seconds()).detach();

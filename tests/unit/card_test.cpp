@@ -201,15 +201,20 @@ TEST(Card, RefusesDescriptionsByName) {
     return error_of([&] { read_design(text); });
   };
   EXPECT_EQ(with("ap_ctrl_hs", "16", "0"), "");
-  EXPECT_NE(with("ap_ctrl_chain", "16", "0").find("k_1 has ap_ctrl_chain"), std::string::npos);
+  EXPECT_EQ(with("ap_ctrl_chain", "16", "0"), "");
   EXPECT_NE(with("ap_ctrl_none", "16", "0").find("k_1 has ap_ctrl_none"), std::string::npos);
+  EXPECT_NE(with("ap_ctrl_me", "16", "0").find("knows no protocol ap_ctrl_me, by which k_1 is started"),
+            std::string::npos);
+  EXPECT_NE(with("ap_ctrl_hs\", \"work_items\": 64, \"more\": \"", "16", "0")
+                .find("kernels of one work-item, and k_1 has more"),
+            std::string::npos);
   EXPECT_NE(with("ap_ctrl_hs", "65530", "0").find("outside of its kernel's registers"), std::string::npos);
   EXPECT_NE(with("ap_ctrl_hs", "16", "1").find("a bank that there is not"), std::string::npos);
   EXPECT_NE(error_of([] { read_design("{"); }).find("cannot be read"), std::string::npos);
 }
 
 TEST(Card, BanksFollowEachOther) {
-  const Design design{.platform = "", .banks = {{"a", 10}, {"b", 5}}, .units = {}};
+  const Design design{.platform = "", .banks = {{"a", 10}, {"b", 5}}, .units = {}, .streams = {}};
   EXPECT_EQ(bank_of(design, 9), 0U);
   EXPECT_EQ(bank_of(design, 10), 1U);
   EXPECT_EQ(bank_of(design, 15), 2U);
