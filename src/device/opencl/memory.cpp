@@ -73,6 +73,18 @@ void ask_for_huge_pages(const DeviceInfo& info, const cl::CommandQueue& queue, c
   queue.finish();
 }
 
+/// XRT allocates a buffer on the board when a kernel first takes it, and copies to it then what the host has
+/// written. Of several kernels that are started at once, and take the same one, all but the first begin
+/// before that copy has ended. So a buffer whose place is known has its memory from the beginning, and the
+/// host's copies go there.
+void settle(const cl::Context& context, const cl::Device& device, const cl::Buffer& memory) {
+  const cl::CommandQueue queue(context, device);
+  const std::vector<cl::Memory> objects{memory};
+  const Watched watched(Awaiting::kDevice);
+  queue.enqueueMigrateMemObjects(objects, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
+  queue.finish();
+}
+
 /// Fills that end behind these bytes go through a view.
 constexpr std::size_t kFarBytes = std::size_t{1} << 31;
 
@@ -289,6 +301,7 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
       check(clSetKernelArg(handle(*placement.kernel), placement.argument, sizeof(cl_mem), &memory()),
             "clSetKernelArg");
     }
+    if (info.is_of_xrt() && place.needs_pointer) settle(context, device, memory);
     ask_for_huge_pages(info, cl::CommandQueue(context, device), memory, bytes);
     return std::make_shared<BufferMemory>(nullptr, std::move(memory));
   } catch (const cl::Error& error) {
