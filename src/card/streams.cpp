@@ -195,8 +195,8 @@ bool Cable::has_room() { return is_ready(POLLOUT, false); }
 
 void End::require(bool writes) const {
   if (writes != writes_) {
-    throw bad_use(name_ + (writes_ ? " is read, and the link configuration has it write"
-                                   : " is written to, and the link configuration has it read"),
+    throw bad_use(writes_ ? "it is read, and the link configuration has it write"
+                          : "it is written to, and the link configuration has it read",
                   "turn its stream_connect round: from the end that writes to the one that reads");
   }
 }

@@ -81,6 +81,10 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) 
 
 std::string metadata_of_xclbin(const std::string& content) { return section_of(content, kMetadata); }
 
+bool is_of_emulated_card(const std::string& content) {
+  return metadata_of_xclbin(content).find("vlnv=\"fabricmark:card:") != std::string::npos;
+}
+
 int first_memory_of_xclbin(const std::string& content) {
   const std::string links = section_of(content, kConnectivity);
   constexpr std::size_t kFirstMemoryAt = 12;  // behind the number of links, and its argument and unit

@@ -247,6 +247,19 @@ def test_a_missing_compute_unit_is_named(on_card, folder):
     assert "stream:{stream_2}" in one_error(done)
 
 
+@pytest.mark.parametrize("backend", xrt.NAMES)
+def test_kernels_of_several_work_items_are_refused(on_card, folder, backend):
+    """Which nothing builds for the card: here a sidecar calls the base kernel one of them."""
+    made, _ = build(folder, "stream", "u280_hbm", 1)
+    other = folder / f"items-{backend}.xclbin"
+    shutil.copy(made.bitstream, other)
+    sidecar = made.sidecar_file.read_text().replace('"base"', '"throughput"')
+    other.with_name(f"{other.name}.toml").write_text(f"{sidecar}work_group_size = 64\n")
+    words = (*SIZES["stream"], "--variant", "throughput")
+    done = on_card("stream", replications=1, other=other, words=words, variables={xrt.BACKEND: backend})
+    assert "starts kernels of one work-item" in one_error(done)
+
+
 @pytest.mark.parametrize(("damage", "line"), [
     (lambda content: content[: len(content) // 2], "its header says "),
     (lambda content: content.replace(b"\x07\0\0\0CONN", b"\x63\0\0\0CONN"), "it has no CONNECTIVITY"),

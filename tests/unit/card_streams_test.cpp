@@ -198,7 +198,7 @@ TEST(CardStreams, EndsAreOfOneDirectionAndOneLength) {
             "type");
   EXPECT_NE(error_of([&] {
               in.read(&word, sizeof(word), false);
-            }).find("a.out is read, and the link configuration has it write"),
+            }).find("a.out: it is read, and the link configuration has it write"),
             std::string::npos);
   EXPECT_NE(error_of([&] { out.write(&word, sizeof(word), false); }).find("has it read"), std::string::npos);
 }

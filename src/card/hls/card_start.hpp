@@ -4,6 +4,7 @@
 #define FABRICMARK_CARD_START_HPP
 
 #include <cstddef>
+#include <type_traits>
 #include <utility>
 
 #include "card_port.hpp"
@@ -14,6 +15,7 @@ namespace fabricmark_card {
 /// An argument as a kernel takes it, from the card's pointer to it.
 template <typename T>
 struct Taken {
+  static_assert(!std::is_reference<T>::value, "of references a kernel takes streams only");
   explicit Taken(void* given) : value(*static_cast<T*>(given)) {}
   T& get() { return value; }
   T value;
