@@ -18,7 +18,10 @@ pytestmark = [
 EXAMPLES = REPOSITORY / "docs" / "examples"
 SOURCE = EXAMPLES / "two_devices" / "dataflow.cpp"
 CONFIG = EXAMPLES / "two_cards" / "link.cfg"
-HOST = REPOSITORY / "build" / "release" / "bin" / "example_two_cards"
+BUILT = REPOSITORY / "build" / "release"
+HOST = BUILT / "bin" / "example_two_cards"
+BETWEEN = BUILT / "bin" / "between_cards"  # copies from one card to another one
+SKIPPING = BUILT / "tests" / "unit" / "libskipping_xrt.so"  # of XRT's copies, which it forgets
 ON_CARDS = pytest.mark.skipif(xrt.find() is None, reason="AMD's XRT is not installed")
 BACKENDS = pytest.mark.parametrize("backend", xrt.NAMES)
 TO_LINK = "stream_connect=scale_and_send_1.link:link_0.tx"
@@ -53,10 +56,10 @@ def bitstream(board, tmp_path_factory):
     return built(board, tmp_path_factory.mktemp("two_cards"))
 
 
-def run(bitstream, backend, **variables):
-    """The example's host on two cards, each of which waits two seconds at most for a kernel."""
+def run(bitstream, backend, program=HOST, more=(), **variables):
+    """A host, by default the example's, on two cards, which wait two seconds at most for a kernel."""
     command = [sys.executable, "-m", "fabricmark.build.emulate", "2", str(bitstream.parent / "emconfig.json"),
-               str(HOST), str(bitstream)]  # fmt: skip
+               str(program), str(bitstream), *more]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {xrt.BACKEND: backend, "FABRICMARK_CARD_SECONDS": "2", **variables}.items():
             patch.setenv(name, value)
@@ -123,6 +126,37 @@ def test_kernels_of_other_protocols_are_valid(board, tmp_path, backend):
     assert text.count('"ap_ctrl_none"') == 2 and text.count('"ap_ctrl_chain"') == 1
     done = run(bitstream, backend)
     assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.programs
+@ON_CARDS
+@pytest.mark.parametrize(("kind", "memory"), [
+    ("buffer", "private"), ("host-pointer", "shared"), ("peer", "shared"),
+])  # fmt: skip
+def test_bytes_get_from_card_to_card(bitstream, kind, memory):
+    """Of kind `peer` by XRT's own copy."""
+    if not BETWEEN.exists():
+        pytest.skip("between_cards is not built")
+    done = run(bitstream, "xrt", BETWEEN, [kind], FABRICMARK_CARD_MEMORY=memory)
+    assert done.returncode == 0, done.stderr
+    assert "0 of 100000 bytes are wrong" in done.stdout
+
+
+@pytest.mark.programs
+@ON_CARDS
+def test_a_copy_to_the_first_card_that_is_forgotten_shows_on_the_second(bitstream):
+    if not SKIPPING.exists() or not BETWEEN.exists():
+        pytest.skip("libskipping_xrt.so is not built")
+    variables = {"FABRICMARK_CARD_MEMORY": "private", "LD_PRELOAD": str(SKIPPING)}
+    done = run(bitstream, "xrt", BETWEEN, ["buffer"], **variables)
+    assert done.returncode == 1 and "0 of 100000" not in done.stdout, (done.stdout, done.stderr)
+
+
+@pytest.mark.programs
+@ON_CARDS
+def test_memory_of_a_card_alone_is_not_handed_to_another_one(bitstream):
+    done = run(bitstream, "xrt", BETWEEN, ["peer"], FABRICMARK_CARD_MEMORY="private")
+    assert done.returncode == 3 and "error: xrtBOExport" in done.stderr
 
 
 @pytest.mark.programs

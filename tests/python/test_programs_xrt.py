@@ -172,6 +172,26 @@ def test_a_copy_that_was_forgotten_shows_in_private_memory_only(on_card):
     assert forgotten.code == 1, forgotten.errors
 
 
+def test_ranks_of_one_process_share_the_cards_natively(on_card):
+    """Two on two cards: XRT crashes where a device is opened twice and closed once."""
+    check_valid(on_card("b_eff", words=(*SIZES["b_eff"], "--ranks", "2"), variables=NATIVE))
+
+
+@pytest.mark.parametrize("kind", ["host-pointer", "peer"])
+def test_other_memory_of_xrt_is_valid_natively(on_card, kind):
+    """Of the host, and of the board for others (xrt::bo's flags host_only and p2p)."""
+    done = on_card("stream", replications=2, words=(*SIZES["stream"], "--memory", kind), variables=NATIVE)
+    check_valid(done)
+    assert done.document["parameters"]["memory"] == kind
+
+
+def test_memory_that_xrt_has_none_of_is_refused(on_card):
+    words = (*SIZES["stream"], "--memory", "svm")
+    assert "offers no shared virtual memory" in one_error(on_card("stream", words=words, variables=NATIVE))
+    words = (*SIZES["b_eff"], "--transport", "nvlink", "--ranks", "2")
+    assert "the transport nvlink joins GPUs" in one_error(on_card("b_eff", words=words, variables=NATIVE))
+
+
 @pytest.mark.parametrize("backend", xrt.NAMES)
 def test_compute_units_run_at_the_same_time(on_card, backend):
     """Each ends only when the other one has been started: XRT's clFlush would wait for the first for ever."""

@@ -135,7 +135,8 @@ def main(words: Sequence[str]) -> int:
     with refusing(f"cannot read {words[1]}", "name the emconfig.json beside a bitstream"):
         config = json.loads(Path(words[1]).read_text(encoding="utf-8"))
         config["Platform"]["Boards"][0]["NumBoards"] = words[0]
-    with xrt.emulated_cards(json.dumps(config)) as variables:
+    started = refusing(f"cannot start {words[2]}", "name a program")
+    with xrt.emulated_cards(json.dumps(config)) as variables, started:
         # In a group of its own, which XRT signals as a whole.
         done = subprocess.run(
             list(words[2:]), env={**os.environ, **variables}, start_new_session=True, check=False

@@ -76,6 +76,9 @@ Library load_all() {
   take(kAnywhere, "xrtBOAlloc", all.allocate);
   take(kAnywhere, "xrtBOSubAlloc", all.part);
   take(kAnywhere, "xrtBOFree", all.release);
+  take(kAnywhere, "xrtBOExport", all.export_buffer);
+  take(kAnywhere, "xrtBOImport", all.import_buffer);
+  take(kAnywhere, "xrtBOCopy", all.copy);
   take(kAnywhere, "xrtBOMap", all.map);
   take(kAnywhere, "xrtBOSync", all.synchronise);
   take(driver, "xclProbe", all.count_devices);
