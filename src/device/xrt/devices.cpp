@@ -24,7 +24,10 @@ std::shared_ptr<void> opened(unsigned index) {
         "XRT cannot open its device " + std::to_string(index) + " (" + last_words() + ")",
         "see what it printed, or choose another one with --device");
   }
-  const std::shared_ptr<void> found(device, [](void* one) { static_cast<void>(library().close(one)); });
+  const std::shared_ptr<void> found(device, [](void* one) {
+    const auto lock = setup_lock();  // XRT's emulation ends the process where another device is loaded then
+    static_cast<void>(library().close(one));
+  });
   known[index] = found;
   return found;
 }
