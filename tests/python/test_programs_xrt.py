@@ -22,6 +22,7 @@ pytestmark = [
 
 FULL = pytest.mark.full
 SKIPPING = REPOSITORY / "build" / "release" / "tests" / "unit" / "libskipping_xrt.so"
+BLOCKING = SKIPPING.with_name("libblocking_runtime.so")
 NATIVE = {xrt.BACKEND: "xrt"}
 PRIVATE = {"FABRICMARK_CARD_MEMORY": "private"}
 ONCE = ("--repetitions", 1, "--warmup", 0)
@@ -77,6 +78,7 @@ def on_card(folder, boards):
         program.environment.update(environment(board, description))
         variables = dict(variables or {})
         preloaded = [str(SKIPPING)] if variables.pop("skips", False) else []
+        preloaded += [str(BLOCKING)] if "FABRICMARK_BLOCKED" in variables else []
         program.environment.update(variables)
         own = program.environment.get("LD_PRELOAD")
         program.environment["LD_PRELOAD"] = ":".join([*preloaded, *([own] if own else [])])
@@ -172,6 +174,36 @@ def test_a_copy_that_was_forgotten_shows_in_private_memory_only(on_card):
     assert forgotten.code == 1, forgotten.errors
 
 
+def test_an_option_chooses_the_backend(on_card):
+    """Whatever the variable says."""
+    for backend, other in zip(xrt.NAMES, reversed(xrt.NAMES), strict=True):
+        words = (*SIZES["stream"], "--backend", backend)
+        done = on_card("stream", replications=1, words=words, variables={xrt.BACKEND: other})
+        check_valid(done)
+        assert done.document["environment"]["device"]["platform"] == xrt.NAMES[backend]
+
+
+def test_a_backend_that_cannot_be_is_named(on_card, folder, boards):
+    words = (*SIZES["stream"], "--backend", "xrt")
+    done = on_card("stream", replications=1, words=words, variables={"FABRICMARK_SYCL": "/nowhere"})
+    assert "--backend xrt, but FABRICMARK_SYCL chooses SYCL" in one_error(done)
+    program = Stream(folder)
+    program.environment.update(boards["u280_hbm"][1])
+    assert "give a bitstream with --bitstream" in one_error(program.start(*words, launcher=("setsid",)))
+    program.environment["XILINX_XRT"] = "/nowhere"
+    assert "AMD's runtime cannot be loaded" in one_error(program.start(*words, launcher=("setsid",)))
+    wrong = program.start(*words[:-1], "hip")
+    assert wrong.code == 2 and "--backend" in one_error(wrong)
+
+
+def test_micro_benchmarks_take_the_backend(folder):
+    program = Stream(folder, PROGRAM.with_name("fm_latency"))
+    program.environment["XILINX_XRT"] = "/nowhere"
+    words = ("--ranks", "2", "-m", "4:4", "D", "D")
+    assert "AMD's runtime cannot be loaded" in one_error(program.start(*words, "--backend", "xrt"))
+    assert "--backend" in one_error(program.start(*words, "--backend", "hip"))
+
+
 def test_ranks_of_one_process_share_the_cards_natively(on_card):
     """Two on two cards: XRT crashes where a device is opened twice and closed once."""
     check_valid(on_card("b_eff", words=(*SIZES["b_eff"], "--ranks", "2"), variables=NATIVE))
@@ -255,6 +287,41 @@ def test_a_card_that_fails_ends_the_program(on_card, fault, line, backend):
     words = (*SIZES["stream"], "--kernel-timeout", "20")
     done = on_card("stream", replications=2, words=words, variables=variables)
     assert done.code != 0 and re.search(line, done.errors) and done.document is None
+
+
+@pytest.mark.parametrize(("call", "backend"), [
+    ("xrtRunStart", "xrt"),
+    pytest.param("xrtBOAlloc", "xrt", marks=FULL),
+    pytest.param("xrtBOSync", "xrt", marks=FULL),
+    pytest.param("xrtDeviceLoadXclbin", "xrt", marks=FULL),
+    pytest.param("clEnqueueNDRangeKernel", "opencl", marks=FULL),
+    pytest.param("clSetKernelArg", "opencl", marks=FULL),
+    pytest.param("clCreateProgramWithBinary", "opencl", marks=FULL),
+])  # fmt: skip
+def test_a_call_of_amds_libraries_that_never_returns_is_named(on_card, call, backend):
+    if not BLOCKING.exists():
+        pytest.skip("libblocking_runtime.so is not built")
+    words = (*SIZES["stream"], "--kernel-timeout", "1")
+    variables = {xrt.BACKEND: backend, "FABRICMARK_BLOCKED": call}
+    done = on_card("stream", replications=2, words=words, variables=variables)
+    assert done.code == 3 and " has not ended in 1 s; " in one_error(done)
+
+
+def test_many_compute_units_bring_advice(on_card, folder, monkeypatch):
+    """Unless an xrt.ini speaks of the schedulers."""
+    settings = folder / "xrt.ini"
+    settings.write_text("[Runtime]\nverbosity=4\n")
+    variables = {"XRT_INI_PATH": str(settings)}
+    words = ("--size", 100000)
+    done = on_card("stream", replications=16, words=words, variables=variables)
+    check_valid(done)
+    assert any(note.startswith("16 compute units: on a board compare") for note in done.document["notes"])
+    settings.write_text("[Runtime]\nert = false\n")
+    for number in (16, 2):
+        if number == 2:
+            settings.unlink()
+        done = on_card("stream", replications=number, words=words, variables=variables)
+        assert not any("compute units" in note for note in done.document["notes"])
 
 
 def test_a_missing_compute_unit_is_named(on_card, folder):

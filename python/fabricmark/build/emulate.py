@@ -53,7 +53,7 @@ def ready(
     if wanted is None:
         raise FabricmarkError("--emulate needs a board", "name a system: --system u280_hbm")
     given = kernels.options(words)
-    for option in ("--bitstream", "--platform", "--device", "--kernel-file"):
+    for option in ("--bitstream", "--backend", "--platform", "--device", "--kernel-file"):
         if option in given:
             raise FabricmarkError(
                 f"{option} with --emulate", "leave one of them out: the bitstream is built for it"
@@ -93,7 +93,7 @@ def check(emulate: bool, backend: str | None, language: str | None, devices: Seq
     if language is not None and not emulate:
         raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
     if backend is not None and (not emulate or backend not in xrt.NAMES):
-        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
+        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or give it to the program"
         raise FabricmarkError(f"--backend {backend}", remedy)
     if emulate and any(one is not None for one in devices):
         remedy = "leave out --runtime, --platform, --device and --both"

@@ -80,7 +80,6 @@ void ask_for_huge_pages(const DeviceInfo& info, const cl::CommandQueue& queue, c
 void settle(const cl::Context& context, const cl::Device& device, const cl::Buffer& memory) {
   const cl::CommandQueue queue(context, device);
   const std::vector<cl::Memory> objects{memory};
-  const Watched watched(Awaiting::kDevice);
   queue.enqueueMigrateMemObjects(objects, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
   queue.finish();
 }
@@ -131,11 +130,13 @@ class BufferMemory : public Memory {
   }
   void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes, std::size_t from,
                std::size_t to) const override {
+    const Watched watched(Awaiting::kDevice);
     handle(queue).enqueueCopyBuffer(memory_, dynamic_cast<BufferMemory&>(other).memory_, from, to, bytes);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     // NVIDIA's runtime loses its queue where a fill begins at 2^31 bytes or more: there through a view.
     const bool is_far = offset + bytes > kFarBytes;
+    const Watched watched(Awaiting::kDevice);
     const cl::Buffer filled = is_far ? view(whole_, bytes, start_ + offset) : memory_;
     check(clEnqueueFillBuffer(handle(queue)(), filled(), pattern_of(value), sizeof(cl_uchar),
                               is_far ? 0 : offset, bytes, 0, nullptr, nullptr),
@@ -144,7 +145,6 @@ class BufferMemory : public Memory {
   std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
                  Event* done) override {
     std::byte* mapped = nullptr;
-    const Watched watched(Awaiting::kDevice);  // for writing it waits for what is in progress
     with_event(queue, done, [&](cl::Event* event) {
       mapped = static_cast<std::byte*>(
           handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
@@ -292,6 +292,7 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
     if (kind == MemoryKind::kPeer && bytes < kTooLargeForPeers) {
       return allocate_over(info, device, context, peer_block(info, device, bytes));
     }
+    const Watched watched(Awaiting::kDevice);
     const BankPlacement place = bank_placement(info, placement);
     XilinxMemoryPointer pointer{place.pointer_flags, nullptr,
                                 place.by_argument ? handle(*placement.kernel) : nullptr};

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/watchdog.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/xclbin.hpp"
 
@@ -34,6 +35,7 @@ class Kernel : public backend::Kernel {
   /// `is_on_card`: of the emulated card.
   Kernel(cl::Kernel kernel, bool is_on_card) : kernel_(std::move(kernel)), is_on_card_(is_on_card) {}
   void set_memory(unsigned index, const backend::Memory& memory) override {
+    const Watched watched(Awaiting::kDevice);
     try {
       static_cast<const Memory&>(memory).set_argument(kernel_, index);
     } catch (const cl::Error& error) {

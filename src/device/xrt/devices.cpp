@@ -91,7 +91,8 @@ class OpenedDevice : public backend::Device {
 
 }  // namespace
 
-bool is_wanted() {
+bool is_wanted(const std::string& backend) {
+  if (!backend.empty()) return backend == "xrt";
   const std::string given = environment(kBackendVariable);
   if (given.empty() || given == "opencl") return false;
   if (given != "xrt")

@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/watchdog.hpp"
 #include "device/xrt/xrt.hpp"
 
 namespace fabricmark::device::xrt {
@@ -48,6 +49,7 @@ struct Memory::Whole {
   /// With the lock. Throws Error (environment) where there is no room.
   void place(int usual) {
     if (buffer) return;
+    const Watched watched(Awaiting::kDevice);
     void* const made = library().allocate(on.device.get(), bytes, flags_of(kind),
                                           static_cast<std::uint32_t>(group >= 0 ? group : usual));
     if (made == nullptr) {
