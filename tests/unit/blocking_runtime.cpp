@@ -11,6 +11,11 @@
 
 namespace {
 
+template <typename Function>
+Function* below(const char* name) {
+  return reinterpret_cast<Function*>(dlsym(RTLD_NEXT, name));
+}
+
 void block_where_asked(const char* name) {
   const char* const blocked = std::getenv("FABRICMARK_BLOCKED");  // NOLINT(concurrency-mt-unsafe): only read
   while (blocked != nullptr && std::strcmp(blocked, name) == 0) pause();
@@ -18,11 +23,11 @@ void block_where_asked(const char* name) {
 
 }  // namespace
 
-#define MAY_BLOCK(result, name, parameters, arguments)                                         \
-  extern "C" result name parameters {                                                          \
-    static auto* const next = reinterpret_cast<result(*) parameters>(dlsym(RTLD_NEXT, #name)); \
-    block_where_asked(#name);                                                                  \
-    return next arguments;                                                                     \
+#define MAY_BLOCK(result, name, parameters, arguments)      \
+  extern "C" result name parameters {                       \
+    static auto* const next = below<decltype(name)>(#name); \
+    block_where_asked(#name);                               \
+    return next arguments;                                  \
   }
 
 MAY_BLOCK(cl_int, clEnqueueNDRangeKernel,

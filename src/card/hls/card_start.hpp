@@ -15,6 +15,7 @@ namespace fabricmark_card {
 /// An argument as a kernel takes it, from the card's pointer to it.
 template <typename T>
 struct Taken {
+  // NOLINTNEXTLINE(modernize-type-traits): C++14
   static_assert(!std::is_reference<T>::value, "of references a kernel takes streams only");
   explicit Taken(void* given) : value(*static_cast<T*>(given)) {}
   T& get() { return value; }

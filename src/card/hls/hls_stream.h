@@ -19,6 +19,7 @@ class stream;
 
 template <typename T>
 class stream<T, 0> {
+  // NOLINTNEXTLINE(modernize-type-traits): C++14
   static_assert(std::is_trivially_copyable<T>::value, "a stream carries plain values");
 
  public:
