@@ -5,6 +5,7 @@ XRT's libraries are AMD's, the card and its bitstreams ours. Skipped where XRT i
 
 import json
 import re
+import shlex
 import shutil
 
 import pytest
@@ -379,6 +380,21 @@ def test_run_builds_a_bitstream_and_runs_it(run, tmp_path, language):
     assert done.returncode == 0, done.stderr
     assert "xilinx_u280_hbm_card" in done.stdout and "emulated" in done.stdout
     assert ("of HLS C++" in done.stdout) == bool(language)
+
+
+def test_the_tutorial_of_two_cards_runs_as_it_is_printed(run, tmp_path):
+    """What needs no card: test_documented_commands.py runs the rest."""
+    text = (REPOSITORY / "docs" / "tutorials" / "two_cards.md").read_text()
+    lines = re.findall(r"^    fabricmark (run .* --emulate .*)$", text, re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        if "--mpi" in line and shutil.which("mpirun") is None:
+            continue
+        words = shlex.split(line)
+        place = words.index("--")
+        done = run(*words[:place], "--output", tmp_path / words[1], *words[place:], *map(str, ONCE))
+        assert done.returncode == 0, done.stderr
+        assert "valid" in done.stdout and "emulated" in done.stdout
 
 
 @pytest.mark.parametrize(("words", "line"), [
