@@ -1,7 +1,6 @@
 // fabricmark-card: an emulated board under AMD's XRT. The runtime starts it in the place of Vitis' device
 // process when XCL_EMULATION_MODE is sw_emu; it connects to the runtime's socket and answers its calls until
 // that closes.
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -140,9 +139,13 @@ std::string seconds_text(double seconds) {
 }
 
 /// Ends the card when a call is not answered or a kernel does not end: XRT itself waits for ever for both.
-void watch(const Service& service, const std::atomic<double>& answering_since, double most_seconds) {
+/// And when the host's process has gone: not its thread that started the card (PR_SET_PDEATHSIG), which is a
+/// rank that may end before the others.
+void watch(const Service& service, const std::atomic<double>& answering_since, double most_seconds,
+           pid_t host) {
   const double call_seconds = std::min(kCallSeconds, most_seconds);
   for (;; std::this_thread::sleep_for(kLook)) {
+    if (getppid() != host) std::_Exit(EXIT_FAILURE);
     const double since = answering_since;
     if (since > 0 && steady_seconds() - since > call_seconds)
       die("a call of the runtime was not answered within " + seconds_text(call_seconds) + "; report it");
@@ -172,7 +175,7 @@ void serve(const FileDescriptor& runtime, Service& service, std::atomic<double>&
 }  // namespace
 
 int main() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const pid_t host = getppid();
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) signal(number, speak_of_signal);
   // XRT does not see that a card ends in any other way: its next call waits for ever, or ends the program
   // with code 0.
@@ -182,7 +185,7 @@ int main() {
     Service service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")), cables());
     const FileDescriptor runtime = connected();
     std::atomic<double> answering_since = 0;
-    std::thread(watch, std::cref(service), std::cref(answering_since), kernel_seconds()).detach();
+    std::thread(watch, std::cref(service), std::cref(answering_since), kernel_seconds(), host).detach();
     serve(runtime, service, answering_since);
     std::_Exit(EXIT_SUCCESS);  // kernels may still run, for nobody
   } catch (const Error& error) {

@@ -1,11 +1,14 @@
 #include "card/kernels.hpp"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
@@ -35,7 +38,7 @@ thread_local const char* unit_here = nullptr;  // NOLINT: asked by a signal hand
 Argument read_argument(const json& one) {
   Argument argument{.name = one.at("name"),
                     .is_buffer = one.at("kind") == "buffer",
-                    .is_stream = one.at("kind") == "stream",
+                    .is_stream = one.at("kind") == "axis",
                     .offset = one.at("offset"),
                     .bytes = one.at("bytes"),
                     .banks = {}};
@@ -106,6 +109,18 @@ void check_streams(const Design& design) {
       throw bad_use(end + " is joined to nothing, so that its kernel would wait for ever",
                     "give it a stream_connect");
   }
+}
+
+/// A copy in memory; not open where there can be none.
+FileDescriptor copied(const std::filesystem::path& file) {
+  std::ifstream from(file, std::ios::binary);
+  FileDescriptor copy(memfd_create("fabricmark-card", MFD_CLOEXEC));
+  std::array<char, 65536> part{};
+  while (copy.is_open() && (from.read(part.data(), part.size()) || from.gcount() > 0)) {
+    if (write(copy.number(), part.data(), static_cast<std::size_t>(from.gcount())) != from.gcount())
+      return {};
+  }
+  return from.eof() ? std::move(copy) : FileDescriptor();
 }
 
 std::string names_of(const Design& design, const std::vector<std::size_t>& banks) {
@@ -342,7 +357,10 @@ std::uint64_t ComputeUnit::starts() const {
 }
 
 Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables, WordFault fault)
-    : library_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+    : copy_(copied(file)),
+      library_(
+          dlopen(copy_.is_open() ? ("/proc/self/fd/" + std::to_string(copy_.number())).c_str() : file.c_str(),
+                 RTLD_NOW | RTLD_LOCAL)) {
   if (library_ == nullptr) {
     const char* const why = dlerror();
     throw bad_use("the bitstream holds no kernels of the emulated card (" +

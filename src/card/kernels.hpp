@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "base/file_descriptor.hpp"
 #include "card/memory.hpp"
 #include "card/streams.hpp"
 
@@ -176,6 +177,7 @@ class Bitstream {
  private:
   void join(const CablePlace& cables, WordFault fault);
 
+  FileDescriptor copy_;  // of the file, which the runtime writes anew before the next one is loaded
   void* library_;
   Design design_;
   std::vector<std::unique_ptr<Channel>> channels_;

@@ -181,8 +181,10 @@ REFUSED = {
     "sp=load_array_1.length: it is no argument in memory": replaced(
         INSIDE, f"{INSIDE}\nsp=load_array_1.length:HBM[0]"
     ),
-    "load_array_1.loads is no stream of a compute unit": replaced("array_1.loaded", "array_1.loads"),
-    "link_0.rx is no stream of a compute unit": replaced("link_0.tx", "link_0.rx"),
+    "load_array_1.loads is none of the streams of a compute unit": replaced(
+        "array_1.loaded", "array_1.loads"
+    ),
+    "link_0.rx is none of the streams of a compute unit": replaced("link_0.tx", "link_0.rx"),
     "scale_and_send_1.link is joined to nothing": replaced(TO_LINK, ""),
     "scale_and_send_1.link is joined twice": replaced(TO_LINK, f"{TO_LINK}\n{TO_LINK[:-4]}1.tx"),
     "is nothing that the emulated card takes": replaced("[connectivity]", "[advanced]"),
@@ -252,7 +254,7 @@ def test_arguments_are_those_of_the_source(tmp_path):
     )
     options = ["-I", str(streams.paths.card_headers())]
     assert streams.declared(file, "k", options).arguments == (
-        ("in", "buffer", "void*"), ("s", "stream", "stream"), ("one", "scalar", "uchar"),
+        ("in", "buffer", "void*"), ("s", "axis", "axis"), ("one", "scalar", "uchar"),
         ("many", "scalar", "ulong"), ("f", "scalar", "float"), ("out", "buffer", "void*"),
     )  # fmt: skip
 

@@ -32,20 +32,20 @@ extern const char fabricmark_card_description[] = R"({
   "version": 1, "platform": "xilinx_test_card", "memories": [{"name": "DDR[0]", "bytes": 1048576}],
   "units": [
     {"kernel": "produce", "name": "produce_1", "control": "ap_ctrl_chain", "base": 65536, "arguments": [
-      {"name": "out", "kind": "stream", "offset": 0, "bytes": 8},
+      {"name": "out", "kind": "axis", "offset": 0, "bytes": 8},
       {"name": "count", "kind": "scalar", "offset": 16, "bytes": 4}]},
     {"kernel": "twice", "name": "twice_1", "control": "ap_ctrl_none", "base": 18446744073709551615,
-      "arguments": [{"name": "in", "kind": "stream", "offset": 0, "bytes": 8},
-                    {"name": "out", "kind": "stream", "offset": 0, "bytes": 8}]},
+      "arguments": [{"name": "in", "kind": "axis", "offset": 0, "bytes": 8},
+                    {"name": "out", "kind": "axis", "offset": 0, "bytes": 8}]},
     {"kernel": "consume", "name": "consume_1", "control": "ap_ctrl_hs", "base": 131072, "arguments": [
-      {"name": "in", "kind": "stream", "offset": 0, "bytes": 8},
+      {"name": "in", "kind": "axis", "offset": 0, "bytes": 8},
       {"name": "sum", "kind": "buffer", "offset": 16, "bytes": 8, "banks": [0]},
       {"name": "count", "kind": "scalar", "offset": 28, "bytes": 4}]},
     {"kernel": "produce", "name": "produce_2", "control": "ap_ctrl_hs", "base": 196608, "arguments": [
-      {"name": "out", "kind": "stream", "offset": 0, "bytes": 8},
+      {"name": "out", "kind": "axis", "offset": 0, "bytes": 8},
       {"name": "count", "kind": "scalar", "offset": 16, "bytes": 4}]},
     {"kernel": "consume", "name": "consume_2", "control": "ap_ctrl_hs", "base": 262144, "arguments": [
-      {"name": "in", "kind": "stream", "offset": 0, "bytes": 8},
+      {"name": "in", "kind": "axis", "offset": 0, "bytes": 8},
       {"name": "sum", "kind": "buffer", "offset": 16, "bytes": 8, "banks": [0]},
       {"name": "count", "kind": "scalar", "offset": 28, "bytes": 4}]}],
   "streams": [{"from": "produce_1.out", "to": "twice_1.in", "depth": 2},

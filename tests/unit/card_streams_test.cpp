@@ -205,7 +205,7 @@ TEST(CardStreams, EndsAreOfOneDirectionAndOneLength) {
 
 TEST(CardStreams, RefusesStreamsByName) {
   const auto design = [](const std::string& control, const std::string& streams,
-                         const std::string& kind = "stream") {
+                         const std::string& kind = "axis") {
     const std::string argument = R"({"name": "s", "kind": ")" + kind + R"(", "offset": 16, "bytes": 8})";
     std::string text =
         R"({"version": 1, "platform": "p", "memories": [], "streams": [)" + streams + R"(], "units": [)";

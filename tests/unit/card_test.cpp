@@ -4,12 +4,15 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
 
 #include "base/error.hpp"
 #include "card/service.hpp"
+#include "support.hpp"
 
 namespace fabricmark::card {
 namespace {
@@ -169,6 +172,22 @@ TEST(Card, RefusesWhatIsNoneOfItsUnits) {
   EXPECT_NE(
       error_of([&] { card.call(kWrite, Reply().number(2, kUnit + 65534).bytes(4, "abcd")); }).find("beyond"),
       std::string::npos);
+}
+
+/// As the runtime does where a program loads two: over the file of the first one, which is loaded.
+TEST(Card, LoadsABitstreamThatWasWrittenOverTheLastOne) {
+  const test::TemporaryFolder folder;
+  std::ifstream file(CARD_KERNELS, std::ios::binary);
+  const std::string library{std::istreambuf_iterator<char>(file), {}};
+  const std::string path = folder.write("dltmp", library).string();
+  Card card;
+  for (const std::string& content : {library, std::string(library.size(), 'x'), library}) {
+    std::ofstream(path, std::ios::binary) << content;
+    const std::string error = error_of(
+        [&] { card.call(kLoad, Reply().bytes(1, "unused.xml").bytes(2, path).bytes(5, "/nowhere")); });
+    EXPECT_EQ(error.empty(), content == library) << error;
+  }
+  EXPECT_EQ(card.service().running_for(0), "");
 }
 
 TEST(Card, SaysWhichKernelDoesNotEnd) {

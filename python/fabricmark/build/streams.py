@@ -33,7 +33,7 @@ SCALARS = {
     "short": ("short", 2), "unsigned short": ("ushort", 2), "int": ("int", 4), "unsigned int": ("uint", 4),
     "long": ("long", 8), "unsigned long": ("ulong", 8), "float": ("float", 4), "double": ("double", 8),
 }  # fmt: skip
-BUFFER, SCALAR, STREAM = "buffer", "scalar", "stream"
+BUFFER, SCALAR, STREAM = "buffer", "scalar", "axis"  # the last one is AXI4-Stream
 PROTOCOL = re.compile(r"#pragma\s+HLS\s+interface\b[^\n]*\b(ap_ctrl_\w+)", re.IGNORECASE)
 
 
@@ -130,7 +130,7 @@ def _declared(source: Path, kernel: str, node: Mapping[str, Any]) -> Declared:
         name = one.get("name", "")
         # Whatever name it has: what is no stream does not compile (card_start.hpp).
         if plain.endswith(" &") and plain.removesuffix(" &") not in SCALARS and said == plain:
-            arguments.append((name, STREAM, "stream"))
+            arguments.append((name, STREAM, STREAM))
         elif plain.endswith(("*", "*restrict", "*__restrict")):
             arguments.append((name, BUFFER, "void*"))
         elif plain in SCALARS and name:
@@ -189,11 +189,11 @@ def _check_ends(found: Linked, units: Sequence[Mapping[str, Any]]) -> None:
         for one, port, what in ((start, RECEIVES, "link_N.rx"), (end, SENDS, "link_N.tx")):
             if kinds.get(one) != STREAM and not port.fullmatch(one):
                 raise FabricmarkError(
-                    f"stream_connect={start}:{end}: {one} is no stream of a compute unit",
+                    f"stream_connect={start}:{end}: {one} is none of the streams of a compute unit",
                     f"name one of {known} or {what}",
                 )
             if one in seen:
-                raise FabricmarkError(f"{one} is joined twice", "join each stream once")
+                raise FabricmarkError(f"{one} is joined twice", "join each end once")
             seen.add(one)
     for name, kind in kinds.items():
         if kind == STREAM and name not in seen:
@@ -248,5 +248,5 @@ def steps(
         folder / "emconfig.json": xclbin.emulation_config(description, 1),
     }
     notes = [f"compute units: {', '.join(unit['name'] for unit in description['units'])}"]
-    notes += [f"stream: {shlex.quote(start)} to {end}" for start, end, _ in found.streams]
+    notes += [f"joined: {shlex.quote(start)} to {end}" for start, end, _ in found.streams]
     return Steps(CLANG, notes, files, commands, bitstream, "", card.CLANG_REMEDY)

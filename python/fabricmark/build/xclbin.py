@@ -32,7 +32,7 @@ USES_INTERRUPT = 1
 PROTOCOLS = {"ap_ctrl_hs": 0, "ap_ctrl_chain": 1, "ap_ctrl_none": 2}
 WITHOUT_CONTROL = "ap_ctrl_none"
 NO_ADDRESS = 2**64 - 1  # of a unit without registers
-QUALIFIERS = {"scalar": 0, "buffer": 1, "stream": 4}
+QUALIFIERS = {"scalar": 0, "buffer": 1, "axis": 4}
 WORD = 4  # a scalar has whole words in the register map: the runtime cuts it short otherwise
 MOST_NAME, MOST_BANK_NAME = 63, 15
 FRONT = struct.Struct("<8si28s256sQ")  # magic, signature's length, reserved, key block, unique id
@@ -135,7 +135,7 @@ def _kernel_lines(name: str, units: Sequence[Description]) -> Iterator[str]:
         if argument["kind"] == "buffer":
             yield _port(f"M_AXI_{position}", "master", "0xFFFFFFFFFFFFFFFF", 512)
     for position, argument in arguments:
-        port = {"buffer": f"M_AXI_{position}", "stream": argument["name"]}.get(
+        port = {"buffer": f"M_AXI_{position}", "axis": argument["name"]}.get(
             argument["kind"], "S_AXI_CONTROL"
         )
         qualifier = QUALIFIERS[argument["kind"]]

@@ -36,7 +36,10 @@ void* loaded(const std::string& name) {
 template <typename Function>
 void take(void* from, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(from, name));
-  if (function == nullptr) throw environment_failure(std::string("AMD's runtime has no ") + name, kRemedy);
+  if (function == nullptr) {
+    throw environment_failure(std::string("AMD's runtime has no ") + name,
+                              "use --backend opencl, or XRT 2.13, of which it is known to have all");
+  }
 }
 
 /// By XCL_EMULATION_MODE, as the library itself chooses it.
