@@ -1,9 +1,16 @@
 // Streams of the emulated card: between kernels, and over cables between cards; protocols that start kernels.
 #include <gtest/gtest.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstring>
 #include <functional>
+#include <iterator>
+#include <random>
+#include <span>
 #include <string>
 #include <thread>
 
@@ -201,6 +208,32 @@ TEST(CardStreams, EndsAreOfOneDirectionAndOneLength) {
             }).find("a.out: it is read, and the link configuration has it write"),
             std::string::npos);
   EXPECT_NE(error_of([&] { out.write(&word, sizeof(word), false); }).find("has it read"), std::string::npos);
+}
+
+/// Whatever another process writes: under the address sanitizer above all.
+TEST(CardStreams, AnyBytesOverACableAreReadOrRefused) {
+  const Folder folder;
+  std::mt19937_64 random(20261130);  // NOLINT(bugprone-random-generator-seed): the same each time
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  const std::string path = folder.path() / "cable";
+  std::ranges::copy(path, std::begin(address.sun_path));
+  constexpr int kCables = 300;
+  for (int i = 0; i < kCables; ++i) {
+    Cable cable(path, /*listens=*/true, "link_0");
+    FileDescriptor other(socket(AF_UNIX, SOCK_STREAM, 0));
+    ASSERT_EQ(connect(other.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    std::string bytes(random() % 32, '\0');
+    for (char& byte : bytes) byte = static_cast<char>(random());
+    if (i % 2 == 0 && bytes.size() >= 4) put(bytes, 0, std::uint32_t{4});  // of words of the right length
+    ASSERT_EQ(write(other.number(), bytes.data(), bytes.size()), static_cast<ssize_t>(bytes.size()));
+    other = FileDescriptor();
+    std::uint32_t word = 0;
+    std::size_t words = 0;
+    const std::string error = error_of([&] {
+      while (cable.read(std::as_writable_bytes(std::span(&word, 1)), /*waits=*/true)) ++words;
+    });
+    EXPECT_NE(error.find(words > 0 || bytes.size() < 4 ? "has gone" : ";"), std::string::npos) << error;
+  }
 }
 
 TEST(CardStreams, RefusesStreamsByName) {
