@@ -182,9 +182,10 @@ int main() {
   const auto refuse = [] { die("a kernel called exit; let it return"); };
   if (std::atexit(refuse) != 0) die("the end of the emulated card cannot be waited for; free some memory");
   try {
-    Service service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")), cables());
+    // Never destroyed: the watching thread looks at both when an error is on its way out.
+    auto& service = *new Service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")), cables());
+    auto& answering_since = *new std::atomic<double>(0);
     const FileDescriptor runtime = connected();
-    std::atomic<double> answering_since = 0;
     std::thread(watch, std::cref(service), std::cref(answering_since), kernel_seconds(), host).detach();
     serve(runtime, service, answering_since);
     std::_Exit(EXIT_SUCCESS);  // kernels may still run, for nobody
