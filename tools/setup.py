@@ -227,6 +227,11 @@ def prepare_system(groups: set[str]) -> list[str]:
         if wanted and (required or not tried):
             problem = apt_install(wanted)
             missing, required = look()
+            # One that the system does not know keeps apt from all others.
+            needed = [name for name in wanted if name in required]
+            if problem and needed and needed != wanted:
+                problem = apt_install(needed)
+                missing, required = look()
             if problem:
                 APT_FAILED.write_text(" ".join(wanted))
     if required:

@@ -1,7 +1,6 @@
 // fabricmark-card: an emulated board under AMD's XRT. The runtime starts it in the place of Vitis' device
 // process when XCL_EMULATION_MODE is sw_emu; it connects to the runtime's socket and answers its calls until
 // that closes.
-#include <sys/prctl.h>
 #include <sys/socket.h>
 #include <sys/un.h>
 #include <unistd.h>
@@ -15,7 +14,9 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <string>
+#include <string_view>
 #include <thread>
 
 #include "base/error.hpp"
@@ -76,10 +77,23 @@ double kernel_seconds() {
   return seconds;
 }
 
-FileDescriptor connected() {
+/// The socket at which the runtime listens.
+std::string socket_path() {
   const std::string user = environment("USER"), given = environment("EMULATION_SOCKETID");
-  const std::string path =
-      user.empty() ? "/tmp/xcl_sock" : "/tmp/" + user + "/" + (given.empty() ? "xcl_sock" : given);
+  return user.empty() ? "/tmp/xcl_sock" : "/tmp/" + user + "/" + (given.empty() ? "xcl_sock" : given);
+}
+
+/// Cables lie beside that; the runtime names its socket deviceN_..., by the card's number.
+card::CablePlace cables() {
+  constexpr std::string_view kPrefix = "device";
+  const std::string given = environment("EMULATION_SOCKETID");
+  const bool is_known = given.starts_with(kPrefix);
+  const std::string number = is_known ? given.substr(kPrefix.size(), given.find('_') - kPrefix.size()) : "";
+  return {std::filesystem::path(socket_path()).parent_path(), number_from<int>(number).value_or(-1)};
+}
+
+FileDescriptor connected() {
+  const std::string path = socket_path();
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   if (path.size() >= sizeof(address.sun_path))
     throw environment_failure("the socket " + path + " has too long a name", "set USER to a short name");
@@ -125,12 +139,17 @@ std::string seconds_text(double seconds) {
 }
 
 /// Ends the card when a call is not answered or a kernel does not end: XRT itself waits for ever for both.
-void watch(const Service& service, const std::atomic<double>& answering_since, double most_seconds) {
+/// And when the host's process has gone: not its thread that started the card (PR_SET_PDEATHSIG), which is a
+/// rank that may end before the others.
+void watch(const Service& service, const std::atomic<double>& answering_since, double most_seconds,
+           pid_t host) {
   const double call_seconds = std::min(kCallSeconds, most_seconds);
   for (;; std::this_thread::sleep_for(kLook)) {
+    if (getppid() != host) std::_Exit(EXIT_FAILURE);
     const double since = answering_since;
     if (since > 0 && steady_seconds() - since > call_seconds)
       die("a call of the runtime was not answered within " + seconds_text(call_seconds) + "; report it");
+    if (const std::string failure = service.failure(); !failure.empty()) die(failure);
     const std::string unit = service.running_for(most_seconds);
     if (!unit.empty()) {
       die("the kernel of " + unit + " has not ended within " + seconds_text(most_seconds) +
@@ -156,17 +175,18 @@ void serve(const FileDescriptor& runtime, Service& service, std::atomic<double>&
 }  // namespace
 
 int main() {
-  prctl(PR_SET_PDEATHSIG, SIGKILL);
+  const pid_t host = getppid();
   for (const int number : {SIGSEGV, SIGBUS, SIGILL, SIGFPE, SIGABRT}) signal(number, speak_of_signal);
   // XRT does not see that a card ends in any other way: its next call waits for ever, or ends the program
   // with code 0.
   const auto refuse = [] { die("a kernel called exit; let it return"); };
   if (std::atexit(refuse) != 0) die("the end of the emulated card cannot be waited for; free some memory");
   try {
-    Service service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")));
+    // Never destroyed: the watching thread looks at both when an error is on its way out.
+    auto& service = *new Service(sharing(), card::fault_of(environment("FABRICMARK_CARD_FAULT")), cables());
+    auto& answering_since = *new std::atomic<double>(0);
     const FileDescriptor runtime = connected();
-    std::atomic<double> answering_since = 0;
-    std::thread(watch, std::cref(service), std::cref(answering_since), kernel_seconds()).detach();
+    std::thread(watch, std::cref(service), std::cref(answering_since), kernel_seconds(), host).detach();
     serve(runtime, service, answering_since);
     std::_Exit(EXIT_SUCCESS);  // kernels may still run, for nobody
   } catch (const Error& error) {

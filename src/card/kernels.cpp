@@ -1,11 +1,18 @@
 #include "card/kernels.hpp"
 
 #include <dlfcn.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstring>
+#include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
+#include <set>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/steady_seconds.hpp"
@@ -18,7 +25,9 @@ using nlohmann::json;
 
 constexpr const char* kRemedy =
     "build the bitstream with `fabricmark build --target sw_emu --tool fabricmark`";
-constexpr const char* kProtocol = "ap_ctrl_hs";
+constexpr std::array kProtocols{std::pair("ap_ctrl_hs", Protocol::kHandshake),
+                                std::pair("ap_ctrl_chain", Protocol::kChain),
+                                std::pair("ap_ctrl_none", Protocol::kNone)};
 constexpr const char* kDescription = "fabricmark_card_description";
 constexpr const char* kStartPrefix = "fabricmark_card_start_";
 constexpr std::chrono::microseconds kPollInterval{100};
@@ -27,7 +36,12 @@ constexpr std::uint64_t kBusBytes = 64;  // 512 bits, the widest
 thread_local const char* unit_here = nullptr;  // NOLINT: asked by a signal handler
 
 Argument read_argument(const json& one) {
-  Argument argument{one.at("name"), one.at("kind") == "buffer", one.at("offset"), one.at("bytes"), {}};
+  Argument argument{.name = one.at("name"),
+                    .is_buffer = one.at("kind") == "buffer",
+                    .is_stream = one.at("kind") == "axis",
+                    .offset = one.at("offset"),
+                    .bytes = one.at("bytes"),
+                    .banks = {}};
   if (argument.is_buffer) argument.banks = one.at("banks").get<std::vector<std::size_t>>();
   const bool is_number =
       argument.bytes == 1 || argument.bytes == 2 || argument.bytes == 4 || argument.bytes == 8;
@@ -36,15 +50,77 @@ Argument read_argument(const json& one) {
   return argument;
 }
 
+Protocol read_protocol(const json& one) {
+  const auto* const found =
+      std::ranges::find_if(kProtocols, [&](const auto& known) { return one.at("control") == known.first; });
+  if (found == kProtocols.end()) {
+    throw bad_use("the emulated card knows no protocol " + one.at("control").get<std::string>() +
+                      ", by which " + one.at("name").get<std::string>() + " is started",
+                  "build it with ap_ctrl_hs, ap_ctrl_chain or ap_ctrl_none");
+  }
+  return found->second;
+}
+
 Design::Unit read_unit(const json& one) {
-  Design::Unit unit{one.at("kernel"), one.at("name"), one.at("base"), {}};
-  if (one.at("control") != kProtocol) {
-    throw bad_use("the emulated card starts kernels by " + std::string(kProtocol) + ", and " + unit.name +
-                      " has " + one.at("control").get<std::string>(),
-                  "build it with that protocol");
+  Design::Unit unit{one.at("kernel"), one.at("name"), one.at("base"), read_protocol(one), {}};
+  if (one.value("work_items", 1) != 1) {
+    throw bad_use("the emulated card starts kernels of one work-item, and " + unit.name + " has more",
+                  "build one of a single work-item (--variant base)");
   }
   std::ranges::transform(one.at("arguments"), std::back_inserter(unit.arguments), read_argument);
+  const auto is_stream = [](const Argument& argument) { return argument.is_stream; };
+  if (unit.protocol == Protocol::kNone &&
+      (unit.arguments.empty() || !std::ranges::all_of(unit.arguments, is_stream))) {
+    throw bad_use(unit.name + " has ap_ctrl_none, and arguments that are no streams, which nobody would set",
+                  "give it streams only, or ap_ctrl_hs");
+  }
   return unit;
+}
+
+/// "link_3.tx": whether it is the end of a cable that is written to, or, `writes` false, read from.
+bool is_of_cable(const std::string& end, bool writes) {
+  static const std::regex sends("link_\\d{1,3}\\.tx"), receives("link_\\d{1,3}\\.rx");
+  return std::regex_match(end, writes ? sends : receives);
+}
+
+/// All of them have both ends, and each stream of a unit is one of them.
+void check_streams(const Design& design) {
+  std::set<std::string> ends, known;
+  for (const Design::Unit& unit : design.units) {
+    for (const Argument& argument : unit.arguments) {
+      if (argument.is_stream) known.insert(unit.name + "." + argument.name);
+    }
+  }
+  for (const Design::Stream& stream : design.streams) {
+    for (const bool writes : {true, false}) {
+      const std::string& end = writes ? stream.from : stream.to;
+      if (!known.contains(end) && !is_of_cable(end, !writes)) {
+        throw bad_use(
+            "a stream leads " + std::string(writes ? "from " : "to ") + end + ", which is no stream",
+            "name a stream of a compute unit, link_N.tx to send or link_N.rx to receive");
+      }
+      if (!ends.insert(end).second) throw bad_use(end + " is joined twice", "join each stream once");
+    }
+    if (is_of_cable(stream.from, false) && is_of_cable(stream.to, true))
+      throw bad_use(stream.from + " is joined to " + stream.to, "put a compute unit between two cables");
+  }
+  for (const std::string& end : known) {
+    if (!ends.contains(end))
+      throw bad_use(end + " is joined to nothing, so that its kernel would wait for ever",
+                    "give it a stream_connect");
+  }
+}
+
+/// A copy in memory; not open where there can be none.
+FileDescriptor copied(const std::filesystem::path& file) {
+  std::ifstream from(file, std::ios::binary);
+  FileDescriptor copy(memfd_create("fabricmark-card", MFD_CLOEXEC));
+  std::array<char, 65536> part{};
+  while (copy.is_open() && (from.read(part.data(), part.size()) || from.gcount() > 0)) {
+    if (write(copy.number(), part.data(), static_cast<std::size_t>(from.gcount())) != from.gcount())
+      return {};
+  }
+  return from.eof() ? std::move(copy) : FileDescriptor();
 }
 
 std::string names_of(const Design& design, const std::vector<std::size_t>& banks) {
@@ -61,10 +137,13 @@ Design read_design(const std::string& text) try {
   const json document = json::parse(text);
   if (document.at("version") != Design::kVersion)
     throw bad_use("the bitstream is for another version of the emulated card", kRemedy);
-  Design design{.platform = document.at("platform"), .banks = {}, .units = {}};
+  Design design{.platform = document.at("platform"), .banks = {}, .units = {}, .streams = {}};
   for (const json& bank : document.at("memories"))
     design.banks.push_back({bank.at("name"), bank.at("bytes")});
   std::ranges::transform(document.at("units"), std::back_inserter(design.units), read_unit);
+  for (const json& stream : document.value("streams", json::array()))
+    design.streams.push_back({stream.at("from"), stream.at("to"), stream.at("depth")});
+  check_streams(design);
   for (const Design::Unit& unit : design.units) {
     for (const Argument& argument : unit.arguments) {
       if (std::ranges::any_of(argument.banks, [&](std::size_t bank) { return bank >= design.banks.size(); }))
@@ -84,7 +163,17 @@ std::size_t bank_of(const Design& design, std::uint64_t address) {
   return bank;
 }
 
+ComputeUnit::ComputeUnit(Design::Unit unit, Start starter, Ends ends)
+    : unit_(std::move(unit)), start_(starter), ends_(std::move(ends)) {
+  if (unit_.protocol == Protocol::kNone) thread_ = std::thread([this] { run_freely(); });
+}
+
 ComputeUnit::~ComputeUnit() {
+  {
+    const std::scoped_lock lock(mutex_);
+    is_closing_ = true;
+    ended_.notify_all();
+  }
   if (thread_.joinable()) thread_.join();
 }
 
@@ -103,56 +192,147 @@ void ComputeUnit::write(std::uint64_t offset, std::string_view bytes, const Desi
   if (offset > registers_.size() || bytes.size() > registers_.size() - offset)
     throw bad_use("a write beyond the registers of " + unit_.name, "look for a wrong offset");
   const bool is_start = starts(offset, bytes);
-  if (is_start && seconds() > 0)
-    throw bad_use(unit_.name + " was started while it runs", "wait for it before it is started again");
+  if (is_start) require_idle();
   std::ranges::copy(bytes, registers_.begin() + static_cast<std::ptrdiff_t>(offset));
   std::fill_n(is_written_.begin() + static_cast<std::ptrdiff_t>(offset), bytes.size(), true);
+  if (unit_.protocol == Protocol::kChain && offset == 0 && !bytes.empty() &&
+      (static_cast<unsigned char>(bytes[0]) & kContinue) != 0) {
+    const std::scoped_lock lock(mutex_);
+    control_ &= ~std::uint32_t{kDone};
+    ended_.notify_all();
+  }
   if (is_start) start(design, memory);
 }
 
-void ComputeUnit::start(const Design& design, const Memory& memory) {
-  auto slots = std::make_shared<std::vector<std::uint64_t>>();
+void ComputeUnit::require_idle() const {
+  const std::scoped_lock lock(mutex_);
+  if (!is_running_) return;
+  if (unit_.protocol == Protocol::kChain && !next_) return;
+  throw bad_use(
+      unit_.name + " was started while it runs" + (next_ ? ", and another start waits for that" : ""),
+      "wait for it before it is started again");
+}
+
+std::uint64_t ComputeUnit::port(const Argument& argument) const {
+  fabricmark_card::Port* const end = ends_.at(argument.name);
+  return reinterpret_cast<std::uint64_t>(end);
+}
+
+std::uint64_t ComputeUnit::address(const Argument& argument, const Design& design,
+                                   const Memory& memory) const {
+  const std::uint64_t number = value(argument);
+  const std::size_t bank = bank_of(design, number);
+  if (std::ranges::find(argument.banks, bank) == argument.banks.end()) {
+    throw bad_use(unit_.name + "'s argument " + argument.name + " is connected to " +
+                      names_of(design, argument.banks) + ", and its buffer lies in " +
+                      (bank < design.banks.size() ? design.banks[bank].name : "no bank"),
+                  "allocate it in the argument's bank (its group_id, or by kernel and argument)");
+  }
+  if (number % kBusBytes != 0)
+    throw bad_use(unit_.name + "'s argument " + argument.name + " begins within a word of the memory's bus",
+                  "give an address that is a multiple of " + std::to_string(kBusBytes) + " bytes");
+  return reinterpret_cast<std::uint64_t>(memory.at(number, 1));
+}
+
+ComputeUnit::Slots ComputeUnit::slots(const Design& design, const Memory& memory) const {
+  Slots slots;
   for (const Argument& argument : unit_.arguments) {
+    if (argument.is_stream) {
+      slots.push_back(port(argument));
+      continue;
+    }
     const auto first = is_written_.begin() + static_cast<std::ptrdiff_t>(argument.offset);
     if (!std::all_of(first, first + static_cast<std::ptrdiff_t>(argument.bytes),
                      [](bool one) { return one; }))
       throw bad_use(
           unit_.name + " was started without its argument " + argument.name + " in the register map",
           "set every argument, and give scalars whole words in the .xclbin");
-    std::uint64_t number = value(argument);
-    if (argument.is_buffer) {
-      const std::size_t bank = bank_of(design, number);
-      if (std::ranges::find(argument.banks, bank) == argument.banks.end()) {
-        throw bad_use(unit_.name + "'s argument " + argument.name + " is connected to " +
-                          names_of(design, argument.banks) + ", and its buffer lies in " +
-                          (bank < design.banks.size() ? design.banks[bank].name : "no bank"),
-                      "allocate it in the argument's bank (its group_id, or by kernel and argument)");
-      }
-      if (number % kBusBytes != 0)
-        throw bad_use(
-            unit_.name + "'s argument " + argument.name + " begins within a word of the memory's bus",
-            "give an address that is a multiple of " + std::to_string(kBusBytes) + " bytes");
-      number = reinterpret_cast<std::uint64_t>(memory.at(number, 1));
+    slots.push_back(argument.is_buffer ? address(argument, design, memory) : value(argument));
+  }
+  return slots;
+}
+
+void ComputeUnit::start(const Design& design, const Memory& memory) {
+  Slots given = slots(design, memory);
+  {
+    const std::scoped_lock lock(mutex_);
+    ++starts_;
+    if (is_running_) {
+      control_ |= kStart;
+      next_ = std::move(given);
+      return;
     }
-    slots->push_back(number);
   }
   if (thread_.joinable()) thread_.join();
   {
     const std::scoped_lock lock(mutex_);
-    control_ = kStart;
+    control_ = kStart | (unit_.protocol == Protocol::kChain ? control_ & kDone : 0);
+    is_running_ = true;
     started_ = steady_seconds();
-    ++starts_;
   }
-  thread_ = std::thread([this, slots, number = starts_] {
-    unit_here = unit_.name.c_str();
-    std::vector<void*> pointers;
-    for (std::uint64_t& slot : *slots) pointers.push_back(&slot);
+  thread_ = std::thread([this, given = std::move(given)] { run(given); });
+}
+
+bool ComputeUnit::call(Slots& slots) {
+  std::vector<void*> pointers;
+  for (std::uint64_t& slot : slots) pointers.push_back(&slot);
+  try {
     start_(pointers.data());
-    while (may_end_ && !may_end_(number)) std::this_thread::sleep_for(kPollInterval);
+    return true;
+  } catch (const Stopped&) {
+    return false;
+  } catch (const Error& error) {
     const std::scoped_lock lock(mutex_);
-    control_ = kDone | kIdle;
-    ended_.notify_all();
-  });
+    failure_ = "the kernel of " + unit_.name + " cannot go on: " + error.what();
+    return false;
+  }
+}
+
+void ComputeUnit::run(Slots slots) {
+  unit_here = unit_.name.c_str();
+  for (std::optional<Slots> now = std::move(slots); now; now = end_run()) {
+    std::uint64_t number = 0;
+    {
+      const std::scoped_lock lock(mutex_);
+      number = starts_;
+      // A chain's kernel has its arguments, so that the next start may come (ap_ready).
+      if (unit_.protocol == Protocol::kChain) control_ &= ~std::uint32_t{kStart};
+    }
+    if (!call(*now)) return;  // it never ends: who waits for it is told why
+    while (may_end_ && !may_end_(number)) std::this_thread::sleep_for(kPollInterval);
+  }
+}
+
+std::optional<ComputeUnit::Slots> ComputeUnit::end_run() {
+  std::unique_lock lock(mutex_);
+  if (unit_.protocol == Protocol::kChain)
+    ended_.wait(lock, [this] { return is_closing_ || (control_ & kDone) == 0; });
+  std::optional<Slots> next = std::exchange(next_, std::nullopt);
+  is_running_ = next.has_value();
+  control_ = kDone | (is_running_ ? control_ & kStart : kIdle);
+  started_ = steady_seconds();
+  ended_.notify_all();
+  return next;
+}
+
+void ComputeUnit::run_freely() {
+  unit_here = unit_.name.c_str();
+  Slots ports;
+  for (const Argument& argument : unit_.arguments) ports.push_back(port(argument));
+  while (call(ports)) {
+  }
+}
+
+std::string ComputeUnit::waits() const {
+  for (const auto& [name, end] : ends_) {
+    if (const std::string what = end->waits_for(); !what.empty()) return ", which waits for " + what + ",";
+  }
+  return "";
+}
+
+std::string ComputeUnit::failure() const {
+  const std::scoped_lock lock(mutex_);
+  return failure_;
 }
 
 std::string ComputeUnit::read(std::uint64_t offset, std::uint64_t bytes) {
@@ -161,14 +341,14 @@ std::string ComputeUnit::read(std::uint64_t offset, std::uint64_t bytes) {
   if (offset != 0) return registers_.substr(offset, bytes);
   std::unique_lock lock(mutex_);
   // The runtime asks without a pause, and would take the core from the kernel.
-  ended_.wait_for(lock, kPollInterval, [this] { return control_ != kStart; });
+  ended_.wait_for(lock, kPollInterval, [this] { return !is_running_ || (control_ & kDone) != 0; });
   std::memcpy(registers_.data(), &control_, sizeof(control_));
   return registers_.substr(0, bytes);
 }
 
 double ComputeUnit::seconds() const {
   const std::scoped_lock lock(mutex_);
-  return control_ == kStart ? steady_seconds() - started_ : 0;
+  return is_running_ ? steady_seconds() - started_ : 0;
 }
 
 std::uint64_t ComputeUnit::starts() const {
@@ -176,8 +356,11 @@ std::uint64_t ComputeUnit::starts() const {
   return starts_;
 }
 
-Bitstream::Bitstream(const std::filesystem::path& file, bool meet)
-    : library_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
+Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables, WordFault fault)
+    : copy_(copied(file)),
+      library_(
+          dlopen(copy_.is_open() ? ("/proc/self/fd/" + std::to_string(copy_.number())).c_str() : file.c_str(),
+                 RTLD_NOW | RTLD_LOCAL)) {
   if (library_ == nullptr) {
     const char* const why = dlerror();
     throw bad_use("the bitstream holds no kernels of the emulated card (" +
@@ -187,20 +370,60 @@ Bitstream::Bitstream(const std::filesystem::path& file, bool meet)
   const auto* const text = static_cast<const char*>(dlsym(library_, kDescription));
   if (text == nullptr) throw bad_use("the bitstream does not describe its kernels", kRemedy);
   design_ = read_design(text);
+  join(cables, fault);
   for (const Design::Unit& unit : design_.units) {
     void* const start = dlsym(library_, (kStartPrefix + unit.kernel).c_str());
     if (start == nullptr) throw bad_use("the bitstream has no kernel " + unit.kernel, kRemedy);
-    units_.push_back(std::make_unique<ComputeUnit>(unit, reinterpret_cast<ComputeUnit::Start>(start)));
+    ComputeUnit::Ends ends;
+    for (const Argument& argument : unit.arguments) {
+      if (argument.is_stream) ends[argument.name] = ends_.at(unit.name + "." + argument.name).get();
+    }
+    units_.push_back(
+        std::make_unique<ComputeUnit>(unit, reinterpret_cast<ComputeUnit::Start>(start), std::move(ends)));
   }
   if (!meet) return;
   for (const auto& one : units_) {
     one->end_after([this](std::uint64_t start) {
-      return std::ranges::all_of(units_, [&](const auto& other) { return other->starts() >= start; });
+      return std::ranges::all_of(units_, [&](const auto& other) {
+        return other->unit().protocol == Protocol::kNone || other->starts() >= start;
+      });
     });
   }
 }
 
+void Bitstream::join(const CablePlace& place, WordFault fault) {
+  std::map<std::string, Channel*> cables;  // by the name of their port
+  const auto cable = [&](const std::string& end) {
+    const std::string port = end.substr(0, end.find('.'));
+    Channel*& found = cables[port];
+    if (found == nullptr) {
+      if (place.card < 0) {
+        throw environment_failure("the card does not know its number, which says where " + port + " leads",
+                                  "start it by XRT, which names it in EMULATION_SOCKETID");
+      }
+      const int even = place.card / 2 * 2;
+      const std::string name = "fabricmark-" + std::to_string(even) + "-" + port;
+      channels_.push_back(std::make_unique<Cable>(place.folder / name, place.card == even, port));
+      found = channels_.back().get();
+    }
+    return found;
+  };
+  for (const Design::Stream& stream : design_.streams) {
+    const bool leaves = is_of_cable(stream.to, true), arrives = is_of_cable(stream.from, false);
+    Channel* const channel = leaves || arrives
+                                 ? cable(leaves ? stream.to : stream.from)
+                                 : channels_.emplace_back(std::make_unique<Fifo>(stream.depth)).get();
+    if (!arrives) {
+      auto end = std::make_unique<End>(stream.from, *channel, /*writes=*/true);
+      end->corrupt(std::exchange(fault, WordFault::kNone));
+      ends_[stream.from] = std::move(end);
+    }
+    if (!leaves) ends_[stream.to] = std::make_unique<End>(stream.to, *channel, /*writes=*/false);
+  }
+}
+
 Bitstream::~Bitstream() {
+  for (const auto& channel : channels_) channel->stop();
   units_.clear();
   dlclose(library_);
 }
@@ -215,7 +438,14 @@ ComputeUnit& Bitstream::unit_at(std::uint64_t address) const {
 
 std::string Bitstream::running_for(double seconds) const {
   const auto found = std::ranges::find_if(units_, [&](const auto& one) { return one->seconds() > seconds; });
-  return found == units_.end() ? "" : (*found)->unit().name;
+  return found == units_.end() ? "" : (*found)->unit().name + (*found)->waits();
+}
+
+std::string Bitstream::failure() const {
+  for (const auto& one : units_) {
+    if (std::string text = one->failure(); !text.empty()) return text;
+  }
+  return "";
 }
 
 }  // namespace fabricmark::card

@@ -62,11 +62,12 @@ FileDescriptor opened(std::string_view path, int flags) {
 Fault fault_of(const std::string& name) {
   constexpr std::array kNames{std::pair("", Fault::kNone),           std::pair("signal", Fault::kSignal),
                               std::pair("exit", Fault::kExit),       std::pair("silence", Fault::kSilence),
-                              std::pair("endless", Fault::kEndless), std::pair("meeting", Fault::kMeeting)};
+                              std::pair("endless", Fault::kEndless), std::pair("meeting", Fault::kMeeting),
+                              std::pair("flipped", Fault::kFlipped), std::pair("lost", Fault::kLost)};
   const auto* const found = std::ranges::find_if(kNames, [&](const auto& one) { return name == one.first; });
   if (found == kNames.end())
     throw bad_use("FABRICMARK_CARD_FAULT=" + name + " is no fault",
-                  "use signal, exit, silence, endless or meeting");
+                  "use signal, exit, silence, endless, meeting, flipped or lost");
   return found->second;
 }
 
@@ -85,7 +86,11 @@ void Service::load(const Fields& fields) {
     return next;
   };
   take(nullptr).reset();  // its kernels end first
-  take(std::make_shared<const Bitstream>(std::string(fields.bytes(2)), fault_ == Fault::kMeeting));
+  const WordFault of_words = fault_ == Fault::kFlipped ? WordFault::kFlipped
+                             : fault_ == Fault::kLost  ? WordFault::kLost
+                                                       : WordFault::kNone;
+  take(std::make_shared<const Bitstream>(std::string(fields.bytes(2)), fault_ == Fault::kMeeting, cables_,
+                                         of_words));
 }
 
 std::string Service::allocate(const Fields& fields) {
@@ -124,6 +129,8 @@ void Service::write_registers(std::uint64_t address, std::string_view bytes) {
       unit.never_end();
       break;
     case Fault::kMeeting:
+    case Fault::kFlipped:
+    case Fault::kLost:
     case Fault::kNone:
       break;
   }
@@ -193,12 +200,19 @@ std::string Service::answer(std::uint32_t call, const Fields& fields) {
   }
 }
 
+std::shared_ptr<const Bitstream> Service::loaded() const {
+  const std::scoped_lock lock(mutex_);
+  return bitstream_;
+}
+
 std::string Service::running_for(double seconds) const {
-  const std::shared_ptr<const Bitstream> loaded = [this] {
-    const std::scoped_lock lock(mutex_);
-    return bitstream_;
-  }();
-  return loaded ? loaded->running_for(seconds) : "";
+  const std::shared_ptr<const Bitstream> now = loaded();
+  return now ? now->running_for(seconds) : "";
+}
+
+std::string Service::failure() const {
+  const std::shared_ptr<const Bitstream> now = loaded();
+  return now ? now->failure() : "";
 }
 
 }  // namespace fabricmark::card

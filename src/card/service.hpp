@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "card/kernels.hpp"
 #include "card/memory.hpp"
@@ -20,6 +21,8 @@ enum class Fault {
   kSilence,  ///< it answers no more
   kEndless,  ///< the kernel never ends
   kMeeting,  ///< no kernel ends before all compute units have been started
+  kFlipped,  ///< of the first word of the first stream a bit is flipped
+  kLost,     ///< that word is lost
 };
 /// By the name that FABRICMARK_CARD_FAULT has. Throws Error (bad use) for another one.
 Fault fault_of(const std::string& name);
@@ -27,14 +30,16 @@ Fault fault_of(const std::string& name);
 /// What the card does with the runtime's calls.
 class Service {
  public:
-  Service(Sharing sharing, Fault fault) : memory_(sharing, "."), fault_(fault) {}
+  Service(Sharing sharing, Fault fault, CablePlace cables = {})
+      : memory_(sharing, "."), fault_(fault), cables_(std::move(cables)) {}
   /// The answer to one call. Throws Error (bad use) for what a program or a bitstream has wrong, Malformed
   /// for what is none of the protocol's.
   std::string answer(std::uint32_t call, const Fields& fields);
   /// Whether the runtime has closed the card.
   [[nodiscard]] bool is_closed() const { return is_closed_; }
-  /// As Bitstream::running_for; may be called by another thread than the rest.
+  /// As those of Bitstream; may be called by another thread than the rest.
   [[nodiscard]] std::string running_for(double seconds) const;
+  [[nodiscard]] std::string failure() const;
 
  private:
   void load(const Fields& fields);
@@ -46,9 +51,11 @@ class Service {
   void copy_to_file(const Fields& fields) const;
   void copy_from_file(const Fields& fields) const;
   [[nodiscard]] const Bitstream& bitstream() const;
+  [[nodiscard]] std::shared_ptr<const Bitstream> loaded() const;
 
   Memory memory_;
   Fault fault_;
+  CablePlace cables_;
   mutable std::mutex mutex_;  ///< of which bitstream it is
   std::shared_ptr<const Bitstream> bitstream_;
   bool is_closed_ = false;

@@ -71,9 +71,13 @@ bool is_for_emulator() {
   return false;
 }
 
-std::vector<FoundPlatform> loaded_platforms() {
+std::vector<FoundPlatform> loaded_platforms(const std::string& backend) {
+  if (!backend.empty() && sycl::is_wanted()) {
+    throw bad_use("--backend " + backend + ", but FABRICMARK_SYCL chooses SYCL",
+                  "unset it, or leave out --backend");
+  }
   const CrashLine line("the OpenCL runtimes were loaded");
-  if (xrt::is_wanted()) return xrt::platforms();
+  if (xrt::is_wanted(backend)) return xrt::platforms();
   return sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
 }
 
@@ -138,7 +142,7 @@ std::vector<FoundDevice> find_devices(const Selection& asked) {
   std::string seen;
   int platform_index = 0;
   prepare_pocl_cache();
-  std::vector<FoundPlatform> platforms = loaded_platforms();
+  std::vector<FoundPlatform> platforms = loaded_platforms(selection.backend);
   if (selection.platform && lower(*selection.platform) == kDryRunPlatform)
     platforms.push_back(dry_run_platform());
   for (const FoundPlatform& platform : platforms) {
@@ -170,8 +174,9 @@ std::vector<FoundDevice> find_devices(const Selection& asked) {
 std::vector<FoundDevice> require_devices(const Selection& selection) {
   std::vector<FoundDevice> found = find_devices(selection);
   if (!found.empty()) return found;
-  if (xrt::is_wanted()) {
-    throw environment_failure("XRT found no board", "see `xbutil examine`, or unset FABRICMARK_BACKEND");
+  if (xrt::is_wanted(selection.backend)) {
+    throw environment_failure("XRT found no board",
+                              "see `xbutil examine`, or use --backend opencl (and unset FABRICMARK_BACKEND)");
   }
   if (sycl::is_wanted()) {
     throw environment_failure(

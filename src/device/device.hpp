@@ -88,6 +88,7 @@ struct Selection {
   std::optional<std::string> platform;
   std::optional<std::string> device;
   std::vector<int> mapping;  ///< FPGA_MAPPING: device index of each local rank; empty: one after another
+  std::string backend = {};  ///< opencl or xrt; empty: what FABRICMARK_BACKEND and FABRICMARK_SYCL say
 };
 
 /// Reads "2:0:3". Throws Error (bad use) on anything but indices separated by colons, and where one stands

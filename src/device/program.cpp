@@ -13,6 +13,7 @@
 #include "base/atomic_file.hpp"
 #include "base/digest.hpp"
 #include "base/error.hpp"
+#include "base/watchdog.hpp"
 #include "device/crash_line.hpp"
 #include "device/folders.hpp"
 
@@ -259,6 +260,7 @@ std::string bitstream_content(const fs::path& file) {
 Program load_bitstream(const Device& device, const fs::path& file, const std::string& binary) {
   const auto lock = setup_lock();
   check_runtime_cache(device.info());
+  const Watched watched(Awaiting::kDevice);
   try {
     return device.implementation().load(binary);
   } catch (const BuildFailure& failure) {

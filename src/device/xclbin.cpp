@@ -3,9 +3,14 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <regex>
 #include <set>
 #include <string_view>
 #include <utility>
+
+#include "base/host.hpp"
 
 namespace fabricmark::device {
 
@@ -23,10 +28,11 @@ constexpr std::size_t kStartInRow = 24;
 constexpr std::size_t kSizeInRow = 32;
 constexpr std::uint32_t kMetadata = 2;
 constexpr std::uint32_t kConnectivity = 7;
-constexpr std::array kNeeded{
-    std::pair(std::uint32_t{0}, "BITSTREAM"), std::pair(kMetadata, "EMBEDDED_METADATA"),
-    std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"), std::pair(kConnectivity, "CONNECTIVITY"),
-    std::pair(std::uint32_t{8}, "IP_LAYOUT")};
+constexpr std::uint32_t kUnits = 8;
+constexpr std::array kNeeded{std::pair(std::uint32_t{0}, "BITSTREAM"),
+                             std::pair(kMetadata, "EMBEDDED_METADATA"),
+                             std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"),
+                             std::pair(kConnectivity, "CONNECTIVITY"), std::pair(kUnits, "IP_LAYOUT")};
 
 template <typename T>
 T number_at(const std::string& content, std::size_t place) {
@@ -46,6 +52,26 @@ std::string section_of(const std::string& content, std::uint32_t kind) {
     }
   }
   return "";
+}
+
+/// The xrt.ini that XRT reads: where XRT_INI_PATH says, beside the program, or here.
+std::filesystem::path file_of_settings() {
+  namespace fs = std::filesystem;
+  std::error_code ignored;
+  constexpr const char* kName = "xrt.ini";
+  const std::string given = environment("XRT_INI_PATH");
+  const fs::path beside = fs::read_symlink("/proc/self/exe", ignored).parent_path() / kName;
+  return !given.empty() ? fs::path(given) : fs::exists(beside, ignored) ? beside : fs::path(kName);
+}
+
+/// Whether it has a line of one of XRT's schedulers.
+bool names_scheduler(const std::filesystem::path& settings) {
+  std::ifstream file(settings);
+  static const std::regex known("\\s*(ert|kds)\\s*=.*", std::regex::icase);
+  for (std::string line; std::getline(file, line);) {
+    if (line.size() < 256 && std::regex_match(line, known)) return true;
+  }
+  return false;
 }
 
 }  // namespace
@@ -80,6 +106,21 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) 
 }
 
 std::string metadata_of_xclbin(const std::string& content) { return section_of(content, kMetadata); }
+
+bool is_of_emulated_card(const std::string& content) {
+  return metadata_of_xclbin(content).find("vlnv=\"fabricmark:card:") != std::string::npos;
+}
+
+std::string scheduler_advice(const std::string& content) {
+  constexpr int kMany = 16;
+  const std::string units = content.starts_with(kMagic) ? section_of(content, kUnits) : "";
+  const auto count = units.size() < sizeof(std::int32_t) ? 0 : number_at<std::int32_t>(units, 0);
+  if (count < kMany || names_scheduler(file_of_settings())) return "";
+  return std::to_string(count) +
+         " compute units: on a board compare a run with ert=false, and one with kds=false, under [Runtime] "
+         "of "
+         "xrt.ini: XRT's scheduler on the card, or in the driver, starts them in turn (docs/xrt.md)";
+}
 
 int first_memory_of_xclbin(const std::string& content) {
   const std::string links = section_of(content, kConnectivity);

@@ -13,6 +13,13 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info);
 
 /// The XML of its kernels and arguments, of a container without a fault; empty where it has none.
 std::string metadata_of_xclbin(const std::string& content);
+/// Whether its kernels are those of the suite's own emulated card (docs/xrt.md), of a container without a
+/// fault.
+bool is_of_emulated_card(const std::string& content);
+/// Of one with many compute units, what to try with XRT's schedulers; empty for fewer, for what is no
+/// container, and where the xrt.ini that XRT reads speaks of them. Source: Meyer 2024, section 3.3.3; keys of
+/// [Runtime] as in XRT's config_reader.h. Not tried on a board.
+std::string scheduler_advice(const std::string& content);
 /// The number of the first memory that an argument is connected to; 0 where none is.
 int first_memory_of_xclbin(const std::string& content);
 

@@ -44,6 +44,9 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
                "model only, one repetition: nothing is computed, so any size fits");
   app.add_option("--platform", options.selection.platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", options.selection.device, "device: index or part of its name");
+  app.add_option("--backend", options.selection.backend,
+                 "what speaks to boards of AMD's: opencl, or xrt natively [opencl]")
+      ->check(CLI::IsMember({"opencl", "xrt"}));
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
   app.add_option("--ranks", options.ranks, "ranks inside this process")->check(CLI::Range(1, 1024));
   app.add_option("--repetitions", options.repetitions, "counted repetitions (default: as the benchmark asks)")
@@ -165,8 +168,8 @@ void check_finite(const char* option, double seconds, const char* example) {
 void check_simulated(const CLI::App& app, Options& options) {
   if (options.timing_only) {
     for (const char* name :
-         {"--platform", "--device", "--inject-fault", "--inject-delay", "--kernel-file", "--bitstream",
-          "--save-bitstream", "--min-time", "--max-time", "--inner-samples", "--power"}) {
+         {"--backend", "--platform", "--device", "--inject-fault", "--inject-delay", "--kernel-file",
+          "--bitstream", "--save-bitstream", "--min-time", "--max-time", "--inner-samples", "--power"}) {
       if (app.count(name) == 0) continue;
       throw bad_use(std::string("--timing-only and ") + name + " exclude each other",
                     "leave out one of them: nothing runs on a device");

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/signature.hpp"
+#include "device/xclbin.hpp"
 #include "runtime/agreement.hpp"
 #include "runtime/device_choice.hpp"
 #include "runtime/exchange.hpp"
@@ -333,7 +334,10 @@ device::Program RankRun::build() {
   if (!bitstream_.empty()) {
     const std::string binary = device::bitstream_content(bitstream_);
     result_.kernel = {bitstream_.filename().string(), content_digest(binary), "bitstream"};
-    return device::load_bitstream(*device_, bitstream_, binary);
+    device::Program loaded = device::load_bitstream(*device_, bitstream_, binary);
+    const std::string advice = device_->info().is_of_xrt() ? device::scheduler_advice(binary) : std::string();
+    if (!advice.empty()) remarks_.push_back(advice);
+    return loaded;
   }
   if (variant_->is_dataflow()) {
     if (options_.kernel_file) {

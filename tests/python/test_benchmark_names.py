@@ -52,7 +52,7 @@ TOKENS = re.compile(
 )
 # C++ has streams of its own, so that a variable may be called so: as a benchmark it is a namespace only.
 COMMON_WORDS = {"stream"}
-WITH_STREAMS = ("src/board/", "src/microbench/")
+WITH_STREAMS = ("src/board/", "src/card/", "src/microbench/")
 SOURCES = {".cpp", ".hpp", ".cl", ".h"}
 
 

@@ -61,8 +61,19 @@ NOT_RUN = {
             "fabricmark run gemm --system u280_hbm --emulate -- --size 1024",
             "fabricmark run gemm --system u280_hbm --emulate --backend xrt -- --size 1024",
             "fabricmark run ptrans --system u280_hbm --emulate --mpi 2 -- --transport host",
+            "fabricmark run stream --system u280_hbm --emulate -- --size 100000",
+            "fabricmark run gemm --system u280_hbm --emulate --backend xrt -- --size 512",
+            "fabricmark run b_eff --system u280_hbm --emulate --mpi 2 -- --transport host --largest 4",
         ),
         "needs AMD's XRT; test_programs_xrt.py runs the same",
+    ),
+    **dict.fromkeys(
+        (
+            "fm_host_transfer --bitstream stream.xclbin",
+            "fm_stream --bitstream stream.xclbin --json stream.json",
+            "mpirun -n 2 fm_b_eff --bitstream b_eff.xclbin --transport host --json b_eff.json",
+        ),
+        "needs a card",
     ),
     "c++ -std=c++20 main.cpp -o messages $(pkg-config --cflags --libs fabricmark) "
     "-DCL_TARGET_OPENCL_VERSION=200": "needs an installation; test_install.py has one and runs it",
@@ -228,7 +239,8 @@ def test_command(clone, page, line):
     needs_programs = "fm_" in line or line.startswith("c++ ") or "--devices" in line.split()[2:3]
     if needs_programs and not (REPOSITORY / "build/release/bin/fm_stream").exists():
         pytest.skip("the programs are not built")
-    if " inspect " in line and not llvm.is_present():
+    is_compiled = " inspect " in line or ("--target sw_emu" in line and "--dry-run" not in line)
+    if is_compiled and not llvm.is_present():
         pytest.skip("no clang-15, which inspect would install")
     check(clone, line)
 

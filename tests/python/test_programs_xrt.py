@@ -5,6 +5,7 @@ XRT's libraries are AMD's, the card and its bitstreams ours. Skipped where XRT i
 
 import json
 import re
+import shlex
 import shutil
 
 import pytest
@@ -22,6 +23,7 @@ pytestmark = [
 
 FULL = pytest.mark.full
 SKIPPING = REPOSITORY / "build" / "release" / "tests" / "unit" / "libskipping_xrt.so"
+BLOCKING = SKIPPING.with_name("libblocking_runtime.so")
 NATIVE = {xrt.BACKEND: "xrt"}
 PRIVATE = {"FABRICMARK_CARD_MEMORY": "private"}
 ONCE = ("--repetitions", 1, "--warmup", 0)
@@ -77,6 +79,7 @@ def on_card(folder, boards):
         program.environment.update(environment(board, description))
         variables = dict(variables or {})
         preloaded = [str(SKIPPING)] if variables.pop("skips", False) else []
+        preloaded += [str(BLOCKING)] if "FABRICMARK_BLOCKED" in variables else []
         program.environment.update(variables)
         own = program.environment.get("LD_PRELOAD")
         program.environment["LD_PRELOAD"] = ":".join([*preloaded, *([own] if own else [])])
@@ -172,6 +175,58 @@ def test_a_copy_that_was_forgotten_shows_in_private_memory_only(on_card):
     assert forgotten.code == 1, forgotten.errors
 
 
+def test_an_option_chooses_the_backend(on_card):
+    """Whatever the variable says."""
+    for backend, other in zip(xrt.NAMES, reversed(xrt.NAMES), strict=True):
+        words = (*SIZES["stream"], "--backend", backend)
+        done = on_card("stream", replications=1, words=words, variables={xrt.BACKEND: other})
+        check_valid(done)
+        assert done.document["environment"]["device"]["platform"] == xrt.NAMES[backend]
+
+
+def test_a_backend_that_cannot_be_is_named(on_card, folder, boards):
+    words = (*SIZES["stream"], "--backend", "xrt")
+    done = on_card("stream", replications=1, words=words, variables={"FABRICMARK_SYCL": "/nowhere"})
+    assert "--backend xrt, but FABRICMARK_SYCL chooses SYCL" in one_error(done)
+    program = Stream(folder)
+    program.environment.update(boards["u280_hbm"][1])
+    assert "give a bitstream with --bitstream" in one_error(program.start(*words, launcher=("setsid",)))
+    program.environment["XILINX_XRT"] = "/nowhere"
+    assert "AMD's runtime cannot be loaded" in one_error(program.start(*words, launcher=("setsid",)))
+    wrong = program.start(*words[:-1], "hip")
+    assert wrong.code == 2 and "--backend" in one_error(wrong)
+
+
+def test_micro_benchmarks_take_the_backend(folder):
+    program = Stream(folder, PROGRAM.with_name("fm_latency"))
+    program.environment["XILINX_XRT"] = "/nowhere"
+    words = ("--ranks", "2", "-m", "4:4", "D", "D")
+    assert "AMD's runtime cannot be loaded" in one_error(program.start(*words, "--backend", "xrt"))
+    assert "--backend" in one_error(program.start(*words, "--backend", "hip"))
+
+
+@pytest.mark.parametrize("backend", xrt.NAMES)
+def test_ranks_of_one_process_have_a_card_each(on_card, backend):
+    """XRT crashes where a device is opened twice and closed once; a rank may end before the others."""
+    words = (*SIZES["b_eff"], "--ranks", "2")
+    check_valid(on_card("b_eff", words=words, variables={xrt.BACKEND: backend}))
+
+
+@pytest.mark.parametrize("kind", ["host-pointer", "peer"])
+def test_other_memory_of_xrt_is_valid_natively(on_card, kind):
+    """Of the host, and of the board for others (xrt::bo's flags host_only and p2p)."""
+    done = on_card("stream", replications=2, words=(*SIZES["stream"], "--memory", kind), variables=NATIVE)
+    check_valid(done)
+    assert done.document["parameters"]["memory"] == kind
+
+
+def test_memory_that_xrt_has_none_of_is_refused(on_card):
+    words = (*SIZES["stream"], "--memory", "svm")
+    assert "offers no shared virtual memory" in one_error(on_card("stream", words=words, variables=NATIVE))
+    words = (*SIZES["b_eff"], "--transport", "nvlink", "--ranks", "2")
+    assert "the transport nvlink joins GPUs" in one_error(on_card("b_eff", words=words, variables=NATIVE))
+
+
 @pytest.mark.parametrize("backend", xrt.NAMES)
 def test_compute_units_run_at_the_same_time(on_card, backend):
     """Each ends only when the other one has been started: XRT's clFlush would wait for the first for ever."""
@@ -237,6 +292,41 @@ def test_a_card_that_fails_ends_the_program(on_card, fault, line, backend):
     assert done.code != 0 and re.search(line, done.errors) and done.document is None
 
 
+@pytest.mark.parametrize(("call", "backend"), [
+    ("xrtRunStart", "xrt"),
+    pytest.param("xrtBOAlloc", "xrt", marks=FULL),
+    pytest.param("xrtBOSync", "xrt", marks=FULL),
+    pytest.param("xrtDeviceLoadXclbin", "xrt", marks=FULL),
+    pytest.param("clEnqueueNDRangeKernel", "opencl", marks=FULL),
+    pytest.param("clSetKernelArg", "opencl", marks=FULL),
+    pytest.param("clCreateProgramWithBinary", "opencl", marks=FULL),
+])  # fmt: skip
+def test_a_call_of_amds_libraries_that_never_returns_is_named(on_card, call, backend):
+    if not BLOCKING.exists():
+        pytest.skip("libblocking_runtime.so is not built")
+    words = (*SIZES["stream"], "--kernel-timeout", "1")
+    variables = {xrt.BACKEND: backend, "FABRICMARK_BLOCKED": call}
+    done = on_card("stream", replications=2, words=words, variables=variables)
+    assert done.code == 3 and " has not ended in 1 s; " in one_error(done)
+
+
+def test_many_compute_units_bring_advice(on_card, folder, monkeypatch):
+    """Unless an xrt.ini speaks of the schedulers."""
+    settings = folder / "xrt.ini"
+    settings.write_text("[Runtime]\nverbosity=4\n")
+    variables = {"XRT_INI_PATH": str(settings)}
+    words = ("--size", 100000)
+    done = on_card("stream", replications=16, words=words, variables=variables)
+    check_valid(done)
+    assert any(note.startswith("16 compute units: on a board compare") for note in done.document["notes"])
+    settings.write_text("[Runtime]\nert = false\n")
+    for number in (16, 2):
+        if number == 2:
+            settings.unlink()
+        done = on_card("stream", replications=number, words=words, variables=variables)
+        assert not any("compute units" in note for note in done.document["notes"])
+
+
 def test_a_missing_compute_unit_is_named(on_card, folder):
     made, _ = build(folder, "stream", "u280_hbm", 1)
     two = folder / "two"
@@ -245,6 +335,19 @@ def test_a_missing_compute_unit_is_named(on_card, folder):
     sidecar.write_text(sidecar.read_text().replace("replications = 1", "replications = 2"))
     done = on_card("stream", replications=1, other=two / made.bitstream.name)
     assert "stream:{stream_2}" in one_error(done)
+
+
+@pytest.mark.parametrize("backend", xrt.NAMES)
+def test_kernels_of_several_work_items_are_refused(on_card, folder, backend):
+    """Which nothing builds for the card: here a sidecar calls the base kernel one of them."""
+    made, _ = build(folder, "stream", "u280_hbm", 1)
+    other = folder / f"items-{backend}.xclbin"
+    shutil.copy(made.bitstream, other)
+    sidecar = made.sidecar_file.read_text().replace('"base"', '"throughput"')
+    other.with_name(f"{other.name}.toml").write_text(f"{sidecar}work_group_size = 64\n")
+    words = (*SIZES["stream"], "--variant", "throughput")
+    done = on_card("stream", replications=1, other=other, words=words, variables={xrt.BACKEND: backend})
+    assert "starts kernels of one work-item" in one_error(done)
 
 
 @pytest.mark.parametrize(("damage", "line"), [
@@ -279,6 +382,21 @@ def test_run_builds_a_bitstream_and_runs_it(run, tmp_path, language):
     assert done.returncode == 0, done.stderr
     assert "xilinx_u280_hbm_card" in done.stdout and "emulated" in done.stdout
     assert ("of HLS C++" in done.stdout) == bool(language)
+
+
+def test_the_tutorial_of_two_cards_runs_as_it_is_printed(run, tmp_path):
+    """What needs no card: test_documented_commands.py runs the rest."""
+    text = (REPOSITORY / "docs" / "tutorials" / "two_cards.md").read_text()
+    lines = re.findall(r"^    fabricmark (run .* --emulate .*)$", text, re.MULTILINE)
+    assert len(lines) == 3
+    for line in lines:
+        if "--mpi" in line and shutil.which("mpirun") is None:
+            continue
+        words = shlex.split(line)
+        place = words.index("--")
+        done = run(*words[:place], "--output", tmp_path / words[1], *words[place:], *map(str, ONCE))
+        assert done.returncode == 0, done.stderr
+        assert "valid" in done.stdout and "emulated" in done.stdout
 
 
 @pytest.mark.parametrize(("words", "line"), [

@@ -17,6 +17,9 @@ APT = """
 echo "apt-get $*" >>"$RECORD"
 [ -z "$APT_FAILS" ] || { echo "E: $APT_FAILS" >&2; exit 100; }
 [ "$1" = install ] || exit 0
+for word in "$@"; do
+  [ "$word" != "$APT_LACKS" ] || { echo "E: Unable to locate package $word" >&2; exit 100; }
+done
 for word in "$@"; do cp -r "$SHELF/$word/." "$SYSTEM" 2>/dev/null; done
 exit 0
 """
@@ -50,6 +53,7 @@ VARIABLES = [
     "LIBRARY_PATH",
     "LD_LIBRARY_PATH",
     "APT_FAILS",
+    "APT_LACKS",
     "PIP_FAILS",
     "DPKG_HAS",
     "DEBIAN_FRONTEND",
@@ -190,6 +194,33 @@ def test_peers_are_asked_for_by_bench_only(machine, capsys):
     assert "hpcc" not in capsys.readouterr().out
     assert machine.setup("--also", "bench")[0] == 0
     assert "hpcc" in capsys.readouterr().out
+
+
+AMDS = "libxrt1", "clang-15"
+
+
+def test_amds_runtime_is_asked_for_by_tests_only(machine, capsys):
+    """As root it is installed, which is said; else what is lost."""
+    machine.take_away(*AMDS)
+    assert machine.setup()[0] == 0
+    assert "libxrt1" not in capsys.readouterr().out
+    assert machine.setup("--also", "dev")[0] == 0
+    assert "no libxrt1, clang-15: tests then skip AMD's XRT; to change that: " in capsys.readouterr().out
+    machine.be_root(True)
+    code, commands = machine.setup("--also", "dev")
+    assert code == 0 and installs(commands)[0].endswith(" libxrt1 clang-15")
+    assert "setup: apt-get install libxrt1 clang-15" in capsys.readouterr().out
+    assert machine.setup("--also", "dev") == (0, [])
+
+
+def test_a_package_that_there_is_not_keeps_no_other_one_away(machine, capsys):
+    """As on a distribution without AMD's runtime."""
+    machine.be_root(True)
+    machine.take_away("libfmt-dev", *AMDS)
+    machine.monkeypatch.setenv("APT_LACKS", "libxrt1")
+    code, commands = machine.setup("--also", "dev")
+    assert code == 0 and installs(commands)[1].endswith(" libfmt-dev")
+    assert "no libxrt1, clang-15: tests then skip AMD's XRT" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize("old", [False, True])

@@ -4,12 +4,15 @@
 #include <array>
 #include <atomic>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <random>
 #include <string>
 #include <thread>
 
 #include "base/error.hpp"
 #include "card/service.hpp"
+#include "support.hpp"
 
 namespace fabricmark::card {
 namespace {
@@ -171,6 +174,22 @@ TEST(Card, RefusesWhatIsNoneOfItsUnits) {
       std::string::npos);
 }
 
+/// As the runtime does where a program loads two: over the file of the first one, which is loaded.
+TEST(Card, LoadsABitstreamThatWasWrittenOverTheLastOne) {
+  const test::TemporaryFolder folder;
+  std::ifstream file(CARD_KERNELS, std::ios::binary);
+  const std::string library{std::istreambuf_iterator<char>(file), {}};
+  const std::string path = folder.write("dltmp", library).string();
+  Card card;
+  for (const std::string& content : {library, std::string(library.size(), 'x'), library}) {
+    std::ofstream(path, std::ios::binary) << content;
+    const std::string error = error_of(
+        [&] { card.call(kLoad, Reply().bytes(1, "unused.xml").bytes(2, path).bytes(5, "/nowhere")); });
+    EXPECT_EQ(error.empty(), content == library) << error;
+  }
+  EXPECT_EQ(card.service().running_for(0), "");
+}
+
 TEST(Card, SaysWhichKernelDoesNotEnd) {
   Memory memory(Sharing::kPrivate, ".");
   memory.allocate(0, 4, false);
@@ -201,15 +220,20 @@ TEST(Card, RefusesDescriptionsByName) {
     return error_of([&] { read_design(text); });
   };
   EXPECT_EQ(with("ap_ctrl_hs", "16", "0"), "");
-  EXPECT_NE(with("ap_ctrl_chain", "16", "0").find("k_1 has ap_ctrl_chain"), std::string::npos);
+  EXPECT_EQ(with("ap_ctrl_chain", "16", "0"), "");
   EXPECT_NE(with("ap_ctrl_none", "16", "0").find("k_1 has ap_ctrl_none"), std::string::npos);
+  EXPECT_NE(with("ap_ctrl_me", "16", "0").find("knows no protocol ap_ctrl_me, by which k_1 is started"),
+            std::string::npos);
+  EXPECT_NE(with("ap_ctrl_hs\", \"work_items\": 64, \"more\": \"", "16", "0")
+                .find("kernels of one work-item, and k_1 has more"),
+            std::string::npos);
   EXPECT_NE(with("ap_ctrl_hs", "65530", "0").find("outside of its kernel's registers"), std::string::npos);
   EXPECT_NE(with("ap_ctrl_hs", "16", "1").find("a bank that there is not"), std::string::npos);
   EXPECT_NE(error_of([] { read_design("{"); }).find("cannot be read"), std::string::npos);
 }
 
 TEST(Card, BanksFollowEachOther) {
-  const Design design{.platform = "", .banks = {{"a", 10}, {"b", 5}}, .units = {}};
+  const Design design{.platform = "", .banks = {{"a", 10}, {"b", 5}}, .units = {}, .streams = {}};
   EXPECT_EQ(bank_of(design, 9), 0U);
   EXPECT_EQ(bank_of(design, 10), 1U);
   EXPECT_EQ(bank_of(design, 15), 2U);

@@ -21,7 +21,7 @@ HEADINGS = {
     "--grid --steps --elements --longitude --latitude --columns --rows --variable --positive --hump --okada "
     "--compute-scale --with",
     "System and device": "--system --board --runtime --platform --device --profile --vendor --banks",
-    "Kernel": "--bitstream-id --variant --language --emulate --backend --both --kernel-mhz --tool "
+    "Kernel": "--bitstream-id --config --variant --language --emulate --backend --both --kernel-mhz --tool "
     "--tool-version --target --clock --relaxed",
     "Ranks and transport": "--ranks --mpi --launcher --devices --transport --topology --placement --fail "
     "--ranks-per-port --oversubscription --background",

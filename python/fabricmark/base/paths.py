@@ -162,9 +162,18 @@ def runtimes() -> Path:
     return root() / ".runtimes" if is_clone() else cache() / "runtimes"
 
 
+def _of_card() -> Path:
+    return root() / ("src/card" if is_clone() else "card")
+
+
 def card_functions() -> Path:
     """OpenCL's functions, which are compiled beside kernels of the emulated card."""
-    return root() / ("src/card" if is_clone() else "card") / "builtins.cl"
+    return _of_card() / "builtins.cl"
+
+
+def card_headers() -> Path:
+    """The folder of HLS C++'s headers for kernels of the emulated card."""
+    return _of_card() / "hls"
 
 
 def card() -> Path:

@@ -14,7 +14,7 @@ from typing import Any
 from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import vitis, xclbin
-from fabricmark.build.design import HLS, Design, Kernel
+from fabricmark.build.design import HLS, Design, Kernel, Memory
 from fabricmark.build.steps import CLANG, USUAL, How, Steps
 
 TOOL = "fabricmark"
@@ -34,6 +34,8 @@ TYPES = {
 REGISTER = 4
 HLS_LANGUAGE = ["-x", "c++", "-std=c++14"]  # as Vitis HLS takes it, whose pragmas mean nothing here
 QUIET = ["-Wno-unknown-pragmas"]
+COMPILER = [CLANG, "-O2", "-march=native", "-ffp-contract=off", "-fPIC"]
+CLANG_REMEDY = f"install {CLANG} (Debian: the package {CLANG})"
 
 
 def steps(
@@ -43,11 +45,7 @@ def steps(
 
     Raises FabricmarkError (2) for a design without a board, with channels or with ACCL's engine.
     """
-    has_memories = design.memory.placement == OF_AMD and design.memory.bank_bytes
-    if not has_memories or design.memory.kind.upper() not in xclbin.MEMORY_TYPES:
-        raise FabricmarkError(
-            "nothing says which memories the card has", "name a board of AMD's: --system u280_hbm"
-        )
+    check_memories(design)
     if design.uses_channels:
         cause = "channels of Intel's kernels are nothing that the card takes"
         raise FabricmarkError(cause, "use another --variant")
@@ -71,12 +69,11 @@ def steps(
         "-finclude-default-header",
     ]
     language = [*HLS_LANGUAGE, *QUIET] if design.language == HLS else opencl
-    compiler = [CLANG, "-O2", "-march=native", "-ffp-contract=off", "-fPIC"]
     commands = [
-        [*compiler, *language, *paths.include_options(design.source), *design.macros(), *extra,
+        [*COMPILER, *language, *paths.include_options(design.source), *design.macros(), *extra,
          "-c", str(design.source), "-o", str(kernels)],
-        [*compiler, *opencl, "-c", str(paths.card_functions()), "-o", str(functions)],
-        [*compiler, "-shared", "-Wl,--no-undefined", str(entry), str(kernels), str(functions), "-lm",
+        [*COMPILER, *opencl, "-c", str(paths.card_functions()), "-o", str(functions)],
+        [*COMPILER, "-shared", "-Wl,--no-undefined", str(entry), str(kernels), str(functions), "-lm",
          "-o", str(library)],
         [sys.executable, "-m", "fabricmark.build.xclbin", str(text), str(library), str(bitstream)],
     ]  # fmt: skip
@@ -86,22 +83,40 @@ def steps(
         folder / "emconfig.json": xclbin.emulation_config(description, 1),
     }
     names = [unit["name"] for unit in description["units"]]
-    remedy = f"install {CLANG} (Debian: the package {CLANG})"
-    return Steps(
-        CLANG, [f"compute units: {', '.join(names)}"], files, commands, bitstream, design.sidecar(), remedy
-    )
+    notes = [f"compute units: {', '.join(names)}"]
+    return Steps(CLANG, notes, files, commands, bitstream, design.sidecar(), CLANG_REMEDY)
+
+
+def check_memories(design: Design) -> None:
+    """Raises FabricmarkError (2) for a design without a board of AMD's."""
+    has_memories = design.memory.placement == OF_AMD and design.memory.bank_bytes
+    if not has_memories or design.memory.kind.upper() not in xclbin.MEMORY_TYPES:
+        raise FabricmarkError(
+            "nothing says which memories the card has", "name a board of AMD's: --system u280_hbm"
+        )
+
+
+def memories_of(memory: Memory) -> list[dict[str, Any]]:
+    """Those of a board, as the description has them."""
+    kind = memory.kind.upper()
+    other = "HBM" if kind == "DDR" else "DDR"
+    # What the shell lists before the board's memory, to which nothing is linked.
+    unlinked = range(memory.index_offset)
+    found = [{"name": f"{other}[{i}]", "bytes": UNLINKED_BYTES, "used": False} for i in unlinked]
+    banks = range(memory.banks)
+    return found + [{"name": f"{kind}[{i}]", "bytes": memory.bank_bytes, "used": True} for i in banks]
+
+
+def head(design: Design, platform: str | None) -> dict[str, Any]:
+    """What a description begins with."""
+    name = platform or f"xilinx_{design.board or 'board'}_card"
+    return {"version": VERSION, "platform": name, "clock_mhz": CLOCK_MHZ}
 
 
 def describe(design: Design, platform: str | None) -> dict[str, Any]:
     """The description that container and card are made from (xclbin.py)."""
-    kind, offset = design.memory.kind.upper(), design.memory.index_offset
-    other = "HBM" if kind == "DDR" else "DDR"
-    # What the shell lists before the board's memory, to which nothing is linked.
-    memories = [{"name": f"{other}[{i}]", "bytes": UNLINKED_BYTES, "used": False} for i in range(offset)]
-    memories += [
-        {"name": f"{kind}[{i}]", "bytes": design.memory.bank_bytes, "used": True}
-        for i in range(design.memory.banks)
-    ]
+    kind = design.memory.kind.upper()
+    memories = memories_of(design.memory)
     numbers = {bank["name"]: number for number, bank in enumerate(memories)}
     links = links_of(design)
     missing = {one for of in links.values() for names in of.values() for one in names} - numbers.keys()
@@ -116,10 +131,7 @@ def describe(design: Design, platform: str | None) -> dict[str, Any]:
                 "kernel": kernel.name, "name": name, "control": PROTOCOL,
                 "base": FIRST_UNIT + UNIT_BYTES * len(units), "arguments": list(_arguments(kernel, banks)),
             })  # fmt: skip
-    return {
-        "version": VERSION, "platform": platform or f"xilinx_{design.board or 'board'}_card",
-        "clock_mhz": CLOCK_MHZ, "memories": memories, "units": units,
-    }  # fmt: skip
+    return {**head(design, platform), "memories": memories, "units": units}
 
 
 def links_of(design: Design) -> dict[str, dict[str, list[str]]]:

@@ -1,6 +1,6 @@
 """The command `fabricmark build`."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -8,7 +8,7 @@ import typer
 
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import accl, aoc, card, check, check_aoc, check_vitis, rules, vitis
+from fabricmark.build import accl, aoc, card, check, check_aoc, check_vitis, rules, streams, vitis
 from fabricmark.build import steps as builds
 from fabricmark.build.design import LANGUAGES, MEMORIES, OPENCL, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
@@ -19,6 +19,7 @@ TARGETS = {
     "hw": (aoc.TOOL, vitis.TOOL), card.TARGET: (card.TOOL, vitis.TOOL), "hw_emu": (vitis.TOOL,),
     aoc.EMULATOR: (aoc.TOOL,), "report": (aoc.TOOL, vitis.TOOL),
 }  # fmt: skip
+SOURCE = ".cpp"  # of dataflow kernels that are no benchmark's
 CHECKS = {aoc.TOOL: check_aoc.findings, vitis.TOOL: check_vitis.findings}
 VERSIONS = {name: rules.load(name).versions for name in CHECKS}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
@@ -31,7 +32,10 @@ Settings = Annotated[
 
 
 def build(
-    name: Annotated[str, choices.benchmark("A benchmark of `fabricmark list`, or touch.", TOUCH)],
+    name: Annotated[
+        str,
+        choices.benchmark("A benchmark of `fabricmark list`, touch, or dataflow kernels in FILE.cpp.", TOUCH),
+    ],
     extra: Annotated[
         list[str] | None, typer.Argument(help="After ` -- `: options for each call of the tool.")
     ] = None,
@@ -70,10 +74,19 @@ def build(
     checked: Annotated[
         bool, typer.Option("--check/--no-check", help="Refuse what the tool's documents refuse.")
     ] = True,
+    config: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="Of FILE.cpp: v++'s link configuration, which joins its streams."),
+    ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the bitstream.")] = Path("bitstreams"),
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Print what would run, as a script.")] = False,
 ) -> None:
     """Build a bitstream for an FPGA with the vendor's tools, with the sidecar that says what it is."""
+    if name.endswith(SOURCE) or config is not None:
+        _check_of_source(name, config, target, (bitstream_id, variant, transport, given, tool_version, clock))
+        board_of = touching(system, board, {})
+        _finish(streams.steps(Path(name), config or Path(), board_of, platform, output, extra or []), dry_run)
+        return
     words = settings(name, given or [])
     if name != TOUCH:
         found = resolve(name, variant, system, bitstream_id, words, board, transport)
@@ -93,13 +106,36 @@ def build(
         notes = [one.text for one in said if one.is_note]
     if dry_run:
         lines = [f"# {title(found)}", *(f"# note: {one}" for one in notes)]
-        print("\n".join(lines), builds.script(made), sep="\n", end="")
-        return
-    for one in notes:
-        print(f"note: {one}")
-    builds.carry_out(made)
+        print("\n".join(lines))
+    else:
+        for one in notes:
+            print(f"note: {one}")
     after = "run it with --bitstream; `fabricmark bitstreams import` adds clock and resources to its sidecar"
-    print(f"{made.bitstream}: {after if made.sidecar else 'beside it lie the reports'}")
+    _finish(made, dry_run, after if made.sidecar else "beside it lie the reports")
+
+
+def _finish(made: builds.Steps, dry_run: bool, after: str = "load it from a host of its own") -> None:
+    """Print the steps as a script, or carry them out and say what comes `after`."""
+    if dry_run:
+        print(builds.script(made), end="")
+        return
+    builds.carry_out(made)
+    print(f"{made.bitstream}: {after}")
+
+
+def _check_of_source(name: str, config: Path | None, target: str, others: Sequence[object]) -> None:
+    """Raises FabricmarkError (2) for what does not go with dataflow kernels of the user's own."""
+    if not name.endswith(SOURCE):
+        raise FabricmarkError("--config joins dataflow kernels", f"name their source, FILE{SOURCE}")
+    if config is None:
+        remedy = "give it by --config: which kernels there are, and what joins their streams"
+        raise FabricmarkError(f"{name} needs a link configuration", remedy)
+    if target != card.TARGET:
+        remedy = f"use --target {card.TARGET}, or call v++ with the same source and configuration"
+        raise FabricmarkError(f"{name} is built for emulated cards only", remedy)
+    if any(one for one in others):
+        remedy = "leave out --set, --variant, --transport, --bitstream-id, --tool-version and --clock"
+        raise FabricmarkError(f"{name} is no benchmark of the suite", remedy)
 
 
 def _chosen(found: Design, tool: str | None, target: str) -> str:

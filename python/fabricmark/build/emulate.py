@@ -2,6 +2,10 @@
 
 import contextlib
 import io
+import json
+import os
+import subprocess
+import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -9,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fabricmark.base import kernels, xrt
-from fabricmark.base.errors import FabricmarkError
+from fabricmark.base.errors import FabricmarkError, refusing
 from fabricmark.build import card, xclbin
 from fabricmark.build import steps as builds
 from fabricmark.build.design import OPENCL, REPLICATIONS, resolve
@@ -49,7 +53,7 @@ def ready(
     if wanted is None:
         raise FabricmarkError("--emulate needs a board", "name a system: --system u280_hbm")
     given = kernels.options(words)
-    for option in ("--bitstream", "--platform", "--device", "--kernel-file"):
+    for option in ("--bitstream", "--backend", "--platform", "--device", "--kernel-file"):
         if option in given:
             raise FabricmarkError(
                 f"{option} with --emulate", "leave one of them out: the bitstream is built for it"
@@ -89,7 +93,7 @@ def check(emulate: bool, backend: str | None, language: str | None, devices: Seq
     if language is not None and not emulate:
         raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
     if backend is not None and (not emulate or backend not in xrt.NAMES):
-        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or set {xrt.BACKEND} yourself"
+        remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or give it to the program"
         raise FabricmarkError(f"--backend {backend}", remedy)
     if emulate and any(one is not None for one in devices):
         remedy = "leave out --runtime, --platform, --device and --both"
@@ -118,3 +122,31 @@ def run(
         names, without = ([job.benchmark], None) if made.is_known else ([], job.benchmark)
         options = [*of_system(told, names, words, job.output, without), *words, *made.words]
         return do([replace(job, extra=tuple(options), variables=tuple(made.variables.items()))])
+
+
+def main(words: Sequence[str]) -> int:
+    """Start a program on emulated cards: CARDS EMCONFIG.json PROGRAM and its words; its exit code.
+
+    `EMCONFIG.json` lies beside the bitstream, `CARDS` is how many there shall be. Raises FabricmarkError: 2
+    for other words, 3 without XRT.
+    """
+    if len(words) < 3 or not words[0].isdecimal():
+        raise FabricmarkError("three words are needed", "name how many cards, emconfig.json and a program")
+    with refusing(f"cannot read {words[1]}", "name the emconfig.json beside a bitstream"):
+        config = json.loads(Path(words[1]).read_text(encoding="utf-8"))
+        config["Platform"]["Boards"][0]["NumBoards"] = words[0]
+    started = refusing(f"cannot start {words[2]}", "name a program")
+    with xrt.emulated_cards(json.dumps(config)) as variables, started:
+        # In a group of its own, which XRT signals as a whole.
+        done = subprocess.run(
+            list(words[2:]), env={**os.environ, **variables}, start_new_session=True, check=False
+        )
+    return done.returncode
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(sys.argv[1:]))
+    except FabricmarkError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(error.exit_code)

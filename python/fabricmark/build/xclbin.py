@@ -3,7 +3,8 @@
 A description says all of it but the kernels themselves, and the card reads the same one
 (src/card/kernels.hpp): {"version", "platform", "clock_mhz", "memories": [{"name", "bytes", "used"}], "units":
 [{"kernel", "name", "control", "base", "arguments": [{"name", "kind", "type", "offset", "bytes", "banks"}]}]};
-banks are numbers of memories.
+banks are numbers of memories. What joins streams in the card ("streams") stands in its library alone: the
+runtime knows nothing of it.
 
 Source: the structures axlf, mem_topology, ip_layout and connectivity of XRT's xclbin.h (Apache-2.0).
 As a program: python3 -m fabricmark.build.xclbin DESCRIPTION.json LIBRARY OUT.xclbin
@@ -27,6 +28,11 @@ MEMORY_TYPES = {"DDR": 1, "HBM": 6}  # MEM_DDR4, MEM_HBM
 SOFTWARE_EMULATION = 4  # XCLBIN_SW_EMU
 KERNEL_UNIT = 1  # IP_KERNEL
 USES_INTERRUPT = 1
+# Of a unit's properties, from bit 8 on: AP_CTRL_HS, AP_CTRL_CHAIN, AP_CTRL_NONE.
+PROTOCOLS = {"ap_ctrl_hs": 0, "ap_ctrl_chain": 1, "ap_ctrl_none": 2}
+WITHOUT_CONTROL = "ap_ctrl_none"
+NO_ADDRESS = 2**64 - 1  # of a unit without registers
+QUALIFIERS = {"scalar": 0, "buffer": 1, "axis": 4}
 WORD = 4  # a scalar has whole words in the register map: the runtime cuts it short otherwise
 MOST_NAME, MOST_BANK_NAME = 63, 15
 FRONT = struct.Struct("<8si28s256sQ")  # magic, signature's length, reserved, key block, unique id
@@ -82,7 +88,9 @@ def _units(description: Description) -> Iterator[bytes]:
         name = f"{unit['kernel']}:{unit['name']}".encode()
         if len(name) > MOST_NAME:
             raise FabricmarkError(f"the name {name.decode()} is too long for an .xclbin", "use a shorter one")
-        yield UNIT.pack(KERNEL_UNIT, USES_INTERRUPT, unit["base"], name)
+        interrupt = 0 if unit["control"] == WITHOUT_CONTROL else USES_INTERRUPT
+        properties = interrupt | PROTOCOLS[unit["control"]] << 8
+        yield UNIT.pack(KERNEL_UNIT, properties, unit["base"], name)
 
 
 def _connectivity(description: Description) -> bytes:
@@ -127,10 +135,12 @@ def _kernel_lines(name: str, units: Sequence[Description]) -> Iterator[str]:
         if argument["kind"] == "buffer":
             yield _port(f"M_AXI_{position}", "master", "0xFFFFFFFFFFFFFFFF", 512)
     for position, argument in arguments:
-        is_buffer = argument["kind"] == "buffer"
-        port = f"M_AXI_{position}" if is_buffer else "S_AXI_CONTROL"
+        port = {"buffer": f"M_AXI_{position}", "axis": argument["name"]}.get(
+            argument["kind"], "S_AXI_CONTROL"
+        )
+        qualifier = QUALIFIERS[argument["kind"]]
         yield (
-            f'<arg name="{argument["name"]}" addressQualifier="{int(is_buffer)}" id="{position}" '
+            f'<arg name="{argument["name"]}" addressQualifier="{qualifier}" id="{position}" '
             f'port="{port}" size="0x{max(argument["bytes"], WORD):X}" offset="0x{argument["offset"]:X}" '
             f'hostOffset="0x0" hostSize="0x{argument["bytes"]:X}" type="{argument["type"]}" '
             'memSize=""/>'

@@ -73,6 +73,17 @@ void ask_for_huge_pages(const DeviceInfo& info, const cl::CommandQueue& queue, c
   queue.finish();
 }
 
+/// XRT allocates a buffer on the board when a kernel first takes it, and copies to it then what the host has
+/// written. Of several kernels that are started at once, and take the same one, all but the first begin
+/// before that copy has ended. So a buffer whose place is known has its memory from the beginning, and the
+/// host's copies go there.
+void settle(const cl::Context& context, const cl::Device& device, const cl::Buffer& memory) {
+  const cl::CommandQueue queue(context, device);
+  const std::vector<cl::Memory> objects{memory};
+  queue.enqueueMigrateMemObjects(objects, CL_MIGRATE_MEM_OBJECT_CONTENT_UNDEFINED);
+  queue.finish();
+}
+
 /// Fills that end behind these bytes go through a view.
 constexpr std::size_t kFarBytes = std::size_t{1} << 31;
 
@@ -119,11 +130,13 @@ class BufferMemory : public Memory {
   }
   void copy_to(backend::Queue& queue, backend::Memory& other, std::size_t bytes, std::size_t from,
                std::size_t to) const override {
+    const Watched watched(Awaiting::kDevice);
     handle(queue).enqueueCopyBuffer(memory_, dynamic_cast<BufferMemory&>(other).memory_, from, to, bytes);
   }
   void fill(backend::Queue& queue, std::byte value, std::size_t bytes, std::size_t offset) override {
     // NVIDIA's runtime loses its queue where a fill begins at 2^31 bytes or more: there through a view.
     const bool is_far = offset + bytes > kFarBytes;
+    const Watched watched(Awaiting::kDevice);
     const cl::Buffer filled = is_far ? view(whole_, bytes, start_ + offset) : memory_;
     check(clEnqueueFillBuffer(handle(queue)(), filled(), pattern_of(value), sizeof(cl_uchar),
                               is_far ? 0 : offset, bytes, 0, nullptr, nullptr),
@@ -132,7 +145,6 @@ class BufferMemory : public Memory {
   std::byte* map(backend::Queue& queue, bool for_writing, std::size_t bytes, std::size_t offset,
                  Event* done) override {
     std::byte* mapped = nullptr;
-    const Watched watched(Awaiting::kDevice);  // for writing it waits for what is in progress
     with_event(queue, done, [&](cl::Event* event) {
       mapped = static_cast<std::byte*>(
           handle(queue).enqueueMapBuffer(memory_, for_writing ? CL_TRUE : CL_FALSE, map_flags(for_writing),
@@ -280,6 +292,7 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
     if (kind == MemoryKind::kPeer && bytes < kTooLargeForPeers) {
       return allocate_over(info, device, context, peer_block(info, device, bytes));
     }
+    const Watched watched(Awaiting::kDevice);
     const BankPlacement place = bank_placement(info, placement);
     XilinxMemoryPointer pointer{place.pointer_flags, nullptr,
                                 place.by_argument ? handle(*placement.kernel) : nullptr};
@@ -289,6 +302,7 @@ std::shared_ptr<Memory> allocate(const DeviceInfo& info, const cl::Device& devic
       check(clSetKernelArg(handle(*placement.kernel), placement.argument, sizeof(cl_mem), &memory()),
             "clSetKernelArg");
     }
+    if (info.is_of_xrt() && place.needs_pointer) settle(context, device, memory);
     ask_for_huge_pages(info, cl::CommandQueue(context, device), memory, bytes);
     return std::make_shared<BufferMemory>(nullptr, std::move(memory));
   } catch (const cl::Error& error) {

@@ -93,6 +93,7 @@ inline const cl::CommandQueue& handle(const backend::Queue& queue) {
 /// they read and write.
 template <std::invocable<cl::Event*> Enqueue>
 void with_event(const backend::Queue& queue, Event* done, const Enqueue& enqueue) {
+  const Watched watched(Awaiting::kDevice);  // the call itself may not return
   try {
     if (done == nullptr) return enqueue(nullptr);
     cl::Event event;
@@ -101,7 +102,6 @@ void with_event(const backend::Queue& queue, Event* done, const Enqueue& enqueue
     state->event = std::move(event);
     *done = Event(state);
   } catch (const cl::Error&) {
-    const Watched watched(Awaiting::kDevice);
     clFinish(handle(queue)());
     throw;
   }

@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "base/watchdog.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/xclbin.hpp"
 
@@ -31,8 +32,10 @@ std::string space_name(cl_kernel_arg_address_qualifier space) {
 
 class Kernel : public backend::Kernel {
  public:
-  explicit Kernel(cl::Kernel kernel) : kernel_(std::move(kernel)) {}
+  /// `is_on_card`: of the emulated card.
+  Kernel(cl::Kernel kernel, bool is_on_card) : kernel_(std::move(kernel)), is_on_card_(is_on_card) {}
   void set_memory(unsigned index, const backend::Memory& memory) override {
+    const Watched watched(Awaiting::kDevice);
     try {
       static_cast<const Memory&>(memory).set_argument(kernel_, index);
     } catch (const cl::Error& error) {
@@ -51,6 +54,12 @@ class Kernel : public backend::Kernel {
   }
   void start(backend::Queue& queue, const Geometry& geometry, const Events* after,
              Event* done) const override {
+    if (is_on_card_ && geometry.global != 1) {  // XRT would start it once for each work-group
+      throw bad_use("the emulated card starts kernels of one work-item, and '" +
+                        without_zero(kernel_.getInfo<CL_KERNEL_FUNCTION_NAME>()) + "' was to have " +
+                        std::to_string(geometry.global),
+                    "use --variant base");
+    }
     const cl::NDRange local =
         geometry.local == Geometry::kAnyLocal ? cl::NullRange : cl::NDRange(geometry.local);
     const std::vector<cl::Event> waits = after != nullptr ? handles(*after) : std::vector<cl::Event>();
@@ -99,14 +108,16 @@ class Kernel : public backend::Kernel {
 
  private:
   cl::Kernel kernel_;
+  bool is_on_card_;
 };
 
 class Program : public backend::Program {
  public:
-  explicit Program(cl::Program program) : program_(std::move(program)) {}
+  explicit Program(cl::Program program, bool is_on_card = false)
+      : program_(std::move(program)), is_on_card_(is_on_card) {}
   [[nodiscard]] std::unique_ptr<backend::Kernel> kernel(const std::string& name) const override {
     try {
-      return std::make_unique<Kernel>(cl::Kernel(program_, name.c_str()));
+      return std::make_unique<Kernel>(cl::Kernel(program_, name.c_str()), is_on_card_);
     } catch (const cl::Error&) {
       return nullptr;
     }
@@ -124,6 +135,7 @@ class Program : public backend::Program {
 
  private:
   cl::Program program_;
+  bool is_on_card_;
 };
 
 }  // namespace
@@ -150,7 +162,7 @@ std::shared_ptr<const backend::Program> load(const DeviceInfo& info, const cl::D
     const std::vector<unsigned char> bytes(binary.begin(), binary.end());
     cl::Program program(context, {device}, {bytes});
     program.build({device});
-    return std::make_shared<Program>(program);
+    return std::make_shared<Program>(program, info.is_of_xrt() && is_of_emulated_card(binary));
   } catch (const cl::Error& error) {
     throw BuildFailure(error_name(error.err()));
   }

@@ -1,5 +1,7 @@
 #include "device/xrt/devices.hpp"
 
+#include <map>
+
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/memory.hpp"
@@ -11,14 +13,23 @@ namespace {
 
 constexpr std::size_t kAlignment = 4096;
 
+/// Ranks of one process share it: XRT ends the process where a device is closed that another one has open.
+/// With the set-up lock.
 std::shared_ptr<void> opened(unsigned index) {
+  static std::map<unsigned, std::weak_ptr<void>> known;
+  if (std::shared_ptr<void> found = known[index].lock()) return found;
   void* const device = library().open(index);
   if (device == nullptr) {
     throw environment_failure(
         "XRT cannot open its device " + std::to_string(index) + " (" + last_words() + ")",
         "see what it printed, or choose another one with --device");
   }
-  return {device, [](void* one) { static_cast<void>(library().close(one)); }};
+  const std::shared_ptr<void> found(device, [](void* one) {
+    const auto lock = setup_lock();  // XRT's emulation ends the process where another device is loaded then
+    static_cast<void>(library().close(one));
+  });
+  known[index] = found;
+  return found;
 }
 
 DeviceInfo describe(unsigned index) {
@@ -39,6 +50,7 @@ DeviceInfo describe(unsigned index) {
   info.has_half = true;
   info.has_double = true;
   info.has_memory_objects = false;
+  info.has_peer_memory = true;
   info.is_emulated_board = emulates();
   return info;
 }
@@ -51,14 +63,14 @@ class OpenedDevice : public backend::Device {
   }
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
                                                           const Placement& placement) const override {
-    if (kind != MemoryKind::kBuffer)
-      throw bad_use("XRT natively has buffers of the board only", "use --memory buffer, or OpenCL");
+    if (kind == MemoryKind::kSvm)
+      throw bad_use("XRT natively has no shared virtual memory", "use --memory buffer, host-pointer or peer");
     int group = -1;
     if (placement.kernel != nullptr && !placement.is_spread)
       group = group_of(*placement.kernel, placement.argument);
     else if (const int bank = placement.memory.within(placement.bank); bank >= 0)
       group = bank + placement.memory.index_offset;
-    return xrt::allocate(on_, bytes, group);
+    return xrt::allocate(on_, bytes, kind, group);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return {static_cast<std::byte*>(allocate_pages(bytes)), release_pages};
@@ -79,7 +91,8 @@ class OpenedDevice : public backend::Device {
 
 }  // namespace
 
-bool is_wanted() {
+bool is_wanted(const std::string& backend) {
+  if (!backend.empty()) return backend == "xrt";
   const std::string given = environment(kBackendVariable);
   if (given.empty() || given == "opencl") return false;
   if (given != "xrt")

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <string>
 #include <vector>
 
 #include "device/device.hpp"
@@ -9,8 +10,9 @@ namespace fabricmark::device::xrt {
 /// Set to "xrt", its devices stand in the place of OpenCL's.
 inline constexpr const char* kBackendVariable = "FABRICMARK_BACKEND";
 
-/// Whether the variable says so. Throws Error (bad use) for a backend that there is not.
-bool is_wanted();
+/// Whether XRT was chosen: by `backend`, and where that is empty by the variable. Throws Error (bad use) for
+/// a backend that there is not.
+bool is_wanted(const std::string& backend);
 
 /// Whether XRT emulates its boards: it asks for XCL_EMULATION_MODE, whatever its value (sw_emu, hw_emu,
 /// noop). A board's name is that of the real one.

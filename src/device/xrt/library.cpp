@@ -36,7 +36,10 @@ void* loaded(const std::string& name) {
 template <typename Function>
 void take(void* from, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(from, name));
-  if (function == nullptr) throw environment_failure(std::string("AMD's runtime has no ") + name, kRemedy);
+  if (function == nullptr) {
+    throw environment_failure(std::string("AMD's runtime has no ") + name,
+                              "use --backend opencl, or XRT 2.13, of which it is known to have all");
+  }
 }
 
 /// By XCL_EMULATION_MODE, as the library itself chooses it.
@@ -76,6 +79,9 @@ Library load_all() {
   take(kAnywhere, "xrtBOAlloc", all.allocate);
   take(kAnywhere, "xrtBOSubAlloc", all.part);
   take(kAnywhere, "xrtBOFree", all.release);
+  take(kAnywhere, "xrtBOExport", all.export_buffer);
+  take(kAnywhere, "xrtBOImport", all.import_buffer);
+  take(kAnywhere, "xrtBOCopy", all.copy);
   take(kAnywhere, "xrtBOMap", all.map);
   take(kAnywhere, "xrtBOSync", all.synchronise);
   take(driver, "xclProbe", all.count_devices);

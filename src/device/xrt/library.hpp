@@ -15,6 +15,7 @@ namespace fabricmark::device::xrt {
 struct Library {
   using Id = std::array<unsigned char, 16>;
   enum Direction : int { kToDevice = 0, kFromDevice = 1 };
+  enum Flags : std::uint64_t { kHostOnly = 1U << 29, kPeerToPeer = 1U << 30 };  // of xrt_mem.h
   /// What the driver says of a device, as far as it is needed; the whole record has some hundred bytes more.
   struct DeviceFacts {
     unsigned magic;
@@ -40,6 +41,9 @@ struct Library {
   void* (*allocate)(void* device, std::size_t bytes, std::uint64_t flags, std::uint32_t group);
   void* (*part)(void* buffer, std::size_t bytes, std::size_t offset);
   int (*release)(void* buffer);
+  int (*export_buffer)(void* buffer);
+  void* (*import_buffer)(void* device, int exported);
+  int (*copy)(void* to, void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset);
   void* (*map)(void* buffer);
   int (*synchronise)(void* buffer, int direction, std::size_t bytes, std::size_t offset);
   unsigned (*count_devices)();

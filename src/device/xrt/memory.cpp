@@ -2,6 +2,7 @@
 #include <cstring>
 
 #include "base/error.hpp"
+#include "base/watchdog.hpp"
 #include "device/xrt/xrt.hpp"
 
 namespace fabricmark::device::xrt {
@@ -10,6 +11,24 @@ namespace {
 
 Handle released_with(void* buffer) {
   return {buffer, [](void* one) { static_cast<void>(library().release(one)); }};
+}
+
+/// As xrt_mem.h has them.
+std::uint64_t flags_of(MemoryKind kind) {
+  if (kind == MemoryKind::kHostPointer) return Library::kHostOnly;
+  if (kind == MemoryKind::kPeer) return Library::kPeerToPeer;
+  return 0;
+}
+
+/// To a buffer of another board, which reaches this one over the bus.
+void copy_between_boards(void* device, void* to, void* from, std::size_t bytes, std::size_t to_offset,
+                         std::size_t from_offset) {
+  const int exported = library().export_buffer(from);
+  if (exported < 0) throw Refusal("xrtBOExport with '" + last_words() + "'");
+  void* const imported = library().import_buffer(device, exported);
+  if (imported == nullptr) throw Refusal("xrtBOImport with '" + last_words() + "'");
+  const Handle held = released_with(imported);
+  check(library().copy(to, held.get(), bytes, to_offset, from_offset), "xrtBOCopy");
 }
 
 }  // namespace
@@ -30,13 +49,16 @@ struct Memory::Whole {
   /// With the lock. Throws Error (environment) where there is no room.
   void place(int usual) {
     if (buffer) return;
-    void* const made =
-        library().allocate(on.device.get(), bytes, 0, static_cast<std::uint32_t>(group >= 0 ? group : usual));
+    const Watched watched(Awaiting::kDevice);
+    void* const made = library().allocate(on.device.get(), bytes, flags_of(kind),
+                                          static_cast<std::uint32_t>(group >= 0 ? group : usual));
     if (made == nullptr) {
-      throw environment_failure(on.info.name + " has no room for a buffer of " + std::to_string(bytes) +
-                                    " bytes in its memory " + std::to_string(group >= 0 ? group : usual) +
-                                    " (" + last_words() + ")",
-                                "choose a smaller size or another device");
+      throw environment_failure(
+          on.info.name + " has no room for a buffer of " + std::to_string(bytes) + " bytes in its memory " +
+              std::to_string(group >= 0 ? group : usual) + " (" + last_words() + ")",
+          kind == MemoryKind::kBuffer ? "choose a smaller size or another device"
+                                      : "choose a smaller size, have `xbutil configure` switch on what it "
+                                        "needs (--host-mem, --p2p), or use --memory buffer");
     }
     buffer = released_with(made);
     mapped = static_cast<std::byte*>(library().map(made));
@@ -47,6 +69,7 @@ struct Memory::Whole {
   }
 
   Opened on;
+  MemoryKind kind = MemoryKind::kBuffer;
   std::size_t bytes = 0;
   int group = -1;
   std::mutex mutex;
@@ -55,9 +78,10 @@ struct Memory::Whole {
   std::vector<std::pair<std::byte*, std::size_t>> for_writing;  // views of the host, with their lengths
 };
 
-std::shared_ptr<Memory> allocate(const Opened& on, std::size_t bytes, int group) {
+std::shared_ptr<Memory> allocate(const Opened& on, std::size_t bytes, MemoryKind kind, int group) {
   const auto whole = std::make_shared<Memory::Whole>();
   whole->on = on;
+  whole->kind = kind;
   whole->bytes = bytes;
   whole->group = group;
   if (group >= 0) static_cast<void>(whole->host());  // where it finds no room it says so now
@@ -89,6 +113,11 @@ void Memory::copy_to(backend::Queue& queue, backend::Memory& other, std::size_t 
   const Memory& own = dynamic_cast<Memory&>(other);
   as_own(queue).add(
       [source = whole_, target = own.whole_, bytes, first = offset_ + from, second = own.offset_ + to] {
+        if (source->on.device != target->on.device && source->kind == MemoryKind::kPeer) {
+          copy_between_boards(target->on.device.get(), target->handle(), source->handle(), bytes, second,
+                              first);
+          return;
+        }
         source->synchronise(Library::kFromDevice, bytes, first);
         std::memmove(target->host() + second, source->host() + first, bytes);
         target->synchronise(Library::kToDevice, bytes, second);

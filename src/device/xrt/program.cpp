@@ -15,6 +15,7 @@ struct Declared {
   std::string name;
   std::string type;
   bool is_buffer = false;
+  bool is_stream = false;  ///< joined to others in the bitstream: the host sets nothing
 };
 using Kernels = std::map<std::string, std::vector<Declared>>;
 
@@ -34,7 +35,8 @@ Kernels declared_in(const std::string& metadata) {
       current = &kernels[attribute(text, "name")];
     } else if (current != nullptr) {
       const std::string qualifier = attribute(text, "addressQualifier");
-      current->push_back({attribute(text, "name"), attribute(text, "type"), qualifier == "1"});
+      current->push_back(
+          {attribute(text, "name"), attribute(text, "type"), qualifier == "1", qualifier == "4"});
     }
   }
   return kernels;
@@ -71,8 +73,9 @@ class Kernel : public backend::Kernel {
     if (after != nullptr) queue.begin_after(*after);
     as_own(queue).add(
         [run = run_, values = values_, arguments = arguments_] {
-          for (std::size_t i = 0; i < values.size(); ++i)
-            set(run.get(), static_cast<int>(i), values[i], arguments[i]);
+          for (std::size_t i = 0; i < values.size(); ++i) {
+            if (!arguments[i].is_stream) set(run.get(), static_cast<int>(i), values[i], arguments[i]);
+          }
           check(library().start(run.get()), "xrtRunStart");
           constexpr int kCompleted = 4;  // ERT_CMD_STATE_COMPLETED
           const int state = library().wait(run.get());

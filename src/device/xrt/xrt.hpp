@@ -109,8 +109,9 @@ class Memory : public backend::Memory {
   std::size_t offset_;
 };
 
-/// `group`: of the memory that it lies in; negative where its first kernel says.
-std::shared_ptr<Memory> allocate(const Opened& on, std::size_t bytes, int group);
+/// `group`: of the memory that it lies in; negative where its first kernel says. `kind`: of the board, of the
+/// host, for kernels that reach it there (host_only), or of the board for others, too (p2p).
+std::shared_ptr<Memory> allocate(const Opened& on, std::size_t bytes, MemoryKind kind, int group);
 /// The group of memory that a kernel's argument is connected to.
 int group_of(const backend::Kernel& kernel, unsigned argument);
 

@@ -63,6 +63,8 @@ namespace nvlink {
 
 std::unique_ptr<Transport> make(const runtime::Context& context, const TransportUse& use) {
   if (context.costs() != nullptr) throw no_costs_over("nvlink");
+  if (context.device().info().is_of_xrt())
+    throw bad_use("the transport nvlink joins GPUs", "use --transport host");
   if (context.memory_kind() == device::MemoryKind::kSvm) {
     throw bad_use("the transport nvlink does not move shared virtual memory", "use --memory peer or buffer");
   }

@@ -1,0 +1,240 @@
+#include "card/streams.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <cstring>
+#include <thread>
+#include <utility>
+
+namespace fabricmark::card {
+
+namespace {
+
+constexpr std::chrono::milliseconds kLook{10};
+constexpr std::size_t kReadBytes = 65536;
+constexpr const char* kLengths = "give both ends of a stream words of one type";
+
+Error other_length(std::size_t written, std::size_t read) {
+  return bad_use("words of " + std::to_string(written) + " bytes are read as words of " +
+                     std::to_string(read) + " bytes",
+                 kLengths);
+}
+
+}  // namespace
+
+bool Fifo::write(std::span<const std::byte> word, bool waits) {
+  std::unique_lock lock(mutex_);
+  if (waits) changed_.wait(lock, [this] { return is_stopped_ || words_.size() < depth_; });
+  if (is_stopped_) throw Stopped();
+  if (words_.size() >= depth_) return false;
+  words_.emplace_back(word.begin(), word.end());
+  changed_.notify_all();
+  return true;
+}
+
+bool Fifo::read(std::span<std::byte> word, bool waits) {
+  std::unique_lock lock(mutex_);
+  if (waits) changed_.wait(lock, [this] { return is_stopped_ || !words_.empty(); });
+  if (is_stopped_) throw Stopped();
+  if (words_.empty()) return false;
+  if (words_.front().size() != word.size()) throw other_length(words_.front().size(), word.size());
+  std::ranges::copy(words_.front(), word.begin());
+  words_.pop_front();
+  changed_.notify_all();
+  return true;
+}
+
+bool Fifo::has_room() {
+  const std::scoped_lock lock(mutex_);
+  if (is_stopped_) throw Stopped();
+  return words_.size() < depth_;
+}
+
+bool Fifo::has_word(std::size_t /*bytes*/) {
+  const std::scoped_lock lock(mutex_);
+  if (is_stopped_) throw Stopped();
+  return !words_.empty();
+}
+
+void Fifo::stop() {
+  const std::scoped_lock lock(mutex_);
+  is_stopped_ = true;
+  changed_.notify_all();
+}
+
+Cable::Cable(std::filesystem::path socket, bool listens, std::string name)
+    : path_(std::move(socket)), listens_(listens), name_(std::move(name)) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  if (path_.native().size() >= sizeof(address.sun_path))
+    throw environment_failure("the socket " + path_.string() + " has too long a name",
+                              "set USER to a short name");
+  if (!listens_) return;
+  unlink(path_.c_str());  // of a card that was here before
+  std::memcpy(address.sun_path, path_.c_str(), path_.native().size());
+  listener_ = FileDescriptor(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
+  if (!listener_.is_open() ||
+      bind(listener_.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) != 0 ||
+      listen(listener_.number(), 1) != 0) {
+    throw environment_failure(
+        "the cable at " + name_ + " cannot be made at " + path_.string() + " (" + std::strerror(errno) + ")",
+        "make room there");
+  }
+}
+
+void Cable::look_for_other() {
+  if (listens_) {
+    socket_ = FileDescriptor(accept4(listener_.number(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+    return;
+  }
+  FileDescriptor tried(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::memcpy(address.sun_path, path_.c_str(), path_.native().size());
+  if (connect(tried.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)) == 0)
+    socket_ = std::move(tried);
+}
+
+const FileDescriptor* Cable::connected(bool waits) {
+  while (true) {
+    if (is_stopped_) throw Stopped();
+    {
+      const std::scoped_lock lock(connecting_);
+      if (!socket_.is_open()) look_for_other();
+      if (socket_.is_open()) return &socket_;
+    }
+    if (!waits) return nullptr;
+    std::this_thread::sleep_for(kLook);
+  }
+}
+
+bool Cable::is_ready(short what, bool waits) {
+  const FileDescriptor* const other = connected(waits);
+  if (other == nullptr) return false;
+  while (true) {
+    if (is_stopped_) throw Stopped();
+    pollfd looked{.fd = other->number(), .events = what, .revents = 0};
+    const int found = poll(&looked, 1, waits ? static_cast<int>(kLook.count()) : 0);
+    if (found > 0) return true;
+    if (!waits) return false;
+  }
+}
+
+Error Cable::broken() const {
+  return environment_failure("the other card at the cable of " + name_ + " has gone",
+                             "see what its host says, and let hosts wait for their kernels");
+}
+
+void Cable::put(std::span<const std::byte> bytes) {
+  while (!bytes.empty()) {
+    is_ready(POLLOUT, true);
+    const ssize_t sent = send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
+    if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (sent <= 0) throw broken();
+    bytes = bytes.subspan(static_cast<std::size_t>(sent));
+  }
+}
+
+bool Cable::write(std::span<const std::byte> word, bool waits) {
+  if (!is_ready(POLLOUT, waits)) return false;
+  if (written_bytes_ == 0) {
+    written_bytes_ = word.size();
+    const auto told = static_cast<std::uint32_t>(written_bytes_);
+    put(std::as_bytes(std::span(&told, 1)));
+  }
+  if (word.size() != written_bytes_) throw other_length(word.size(), written_bytes_);
+  put(word);
+  return true;
+}
+
+bool Cable::fill(std::size_t bytes) {
+  while (buffer_.size() - taken_ < bytes) {
+    if (!is_ready(POLLIN, false)) return false;
+    buffer_.erase(buffer_.begin(), buffer_.begin() + static_cast<std::ptrdiff_t>(taken_));
+    taken_ = 0;
+    std::array<std::byte, kReadBytes> came;
+    const ssize_t got = recv(socket_.number(), came.data(), came.size(), MSG_DONTWAIT);
+    if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
+    if (got <= 0) throw broken();
+    buffer_.insert(buffer_.end(), came.begin(), came.begin() + got);
+  }
+  return true;
+}
+
+void Cable::take(std::span<std::byte> to) {
+  std::copy_n(buffer_.begin() + static_cast<std::ptrdiff_t>(taken_), to.size(), to.begin());
+  taken_ += to.size();
+}
+
+bool Cable::has_word(std::size_t bytes) {
+  if (read_bytes_ == 0) {
+    std::uint32_t told = 0;
+    if (!fill(sizeof(told))) return false;
+    take(std::as_writable_bytes(std::span(&told, 1)));
+    read_bytes_ = told;
+  }
+  if (read_bytes_ != bytes) throw other_length(read_bytes_, bytes);
+  return fill(bytes);
+}
+
+bool Cable::read(std::span<std::byte> word, bool waits) {
+  while (!has_word(word.size())) {
+    if (!waits) return false;
+    is_ready(POLLIN, true);
+  }
+  take(word);
+  return true;
+}
+
+bool Cable::has_room() { return is_ready(POLLOUT, false); }
+
+void End::require(bool writes) const {
+  if (writes != writes_) {
+    throw bad_use(writes_ ? "it is read, and the link configuration has it write"
+                          : "it is written to, and the link configuration has it read",
+                  "turn its stream_connect round: from the end that writes to the one that reads");
+  }
+}
+
+bool End::read(void* word, std::size_t bytes, bool waits) try {
+  require(false);
+  is_waiting_ = waits;
+  const bool done = channel_->read({static_cast<std::byte*>(word), bytes}, waits);
+  is_waiting_ = false;
+  return done;
+} catch (const Error& error) {
+  throw Error(error.code(), name_ + ": " + error.cause(), error.remedy());
+}
+
+bool End::write(const void* word, std::size_t bytes, bool waits) try {
+  require(true);
+  is_waiting_ = waits;
+  const std::span given(static_cast<const std::byte*>(word), bytes);
+  bool done = true;
+  if (const WordFault fault = std::exchange(fault_, WordFault::kNone); fault == WordFault::kFlipped) {
+    std::vector<std::byte> corrupted(given.begin(), given.end());
+    // Of a number's highest byte, where a little-endian one has its sign and exponent.
+    corrupted[std::min<std::size_t>(bytes, 4) - 1] ^= std::byte{1};
+    done = channel_->write(corrupted, waits);
+  } else if (fault == WordFault::kNone) {
+    done = channel_->write(given, waits);
+  }
+  is_waiting_ = false;
+  return done;
+} catch (const Error& error) {
+  throw Error(error.code(), name_ + ": " + error.cause(), error.remedy());
+}
+
+bool End::is_ready(std::size_t bytes) { return writes_ ? channel_->has_room() : channel_->has_word(bytes); }
+
+std::string End::waits_for() const {
+  if (!is_waiting_) return "";
+  return (writes_ ? "room in its stream " : "a word of its stream ") + name_;
+}
+
+}  // namespace fabricmark::card

@@ -1,0 +1,125 @@
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <filesystem>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/error.hpp"
+#include "base/file_descriptor.hpp"
+#include "base/interface.hpp"
+#include "card/hls/card_port.hpp"
+
+namespace fabricmark::card {
+
+/// Thrown in a kernel that uses a stream of a bitstream which is being replaced: it ends.
+struct Stopped {};
+
+/// What goes wrong on purpose with the first word of a bitstream's first stream.
+enum class WordFault { kNone, kFlipped, kLost };
+
+/// Words from one writer to one reader, all of one length. `waits`: else false where nothing can be done at
+/// once. All throw Stopped after `stop`.
+class Channel : public Interface {
+ public:
+  virtual bool write(std::span<const std::byte> word, bool waits) = 0;
+  virtual bool read(std::span<std::byte> word, bool waits) = 0;
+  virtual bool has_room() = 0;
+  virtual bool has_word(std::size_t bytes) = 0;
+  [[nodiscard]] virtual std::size_t depth() const = 0;  ///< in words
+  virtual void stop() = 0;
+};
+
+/// A stream inside of the card.
+class Fifo final : public Channel {
+ public:
+  explicit Fifo(std::size_t depth) : depth_(depth) {}
+  bool write(std::span<const std::byte> word, bool waits) override;
+  bool read(std::span<std::byte> word, bool waits) override;
+  bool has_room() override;
+  bool has_word(std::size_t bytes) override;
+  [[nodiscard]] std::size_t depth() const override { return depth_; }
+  void stop() override;
+
+ private:
+  std::size_t depth_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::deque<std::vector<std::byte>> words_;
+  bool is_stopped_ = false;
+};
+
+/// A cable to the same port of another card of this host, which is another process: a socket. Words that are
+/// on their way wait in it, as many as the system holds; more have to wait for room.
+class Cable final : public Channel {
+ public:
+  /// `listens`: one of both ends does, before the other one looks for it.
+  Cable(std::filesystem::path socket, bool listens, std::string name);
+  bool write(std::span<const std::byte> word, bool waits) override;
+  bool read(std::span<std::byte> word, bool waits) override;
+  bool has_room() override;
+  bool has_word(std::size_t bytes) override;
+  [[nodiscard]] std::size_t depth() const override { return kWords; }
+  void stop() override { is_stopped_ = true; }
+
+  static constexpr std::size_t kWords = 16;  ///< that surely fit
+
+ private:
+  /// The socket; null where nobody is at the other end yet.
+  const FileDescriptor* connected(bool waits);
+  void look_for_other();
+  bool is_ready(short what, bool waits);
+  void put(std::span<const std::byte> bytes);
+  /// Whether so many bytes have come that were not taken.
+  bool fill(std::size_t bytes);
+  void take(std::span<std::byte> to);
+  [[nodiscard]] Error broken() const;
+
+  std::filesystem::path path_;
+  bool listens_;
+  std::string name_;
+  std::atomic<bool> is_stopped_ = false;
+  std::mutex connecting_;
+  FileDescriptor listener_;
+  FileDescriptor socket_;
+  std::size_t written_bytes_ = 0;  ///< of a word, of which the other end was told; 0: not yet
+  std::size_t read_bytes_ = 0;     ///< of its words
+  std::vector<std::byte> buffer_;
+  std::size_t taken_ = 0;  ///< of the buffer
+};
+
+/// What a kernel has of a stream: an end, which reads or writes.
+class End final : public fabricmark_card::Port {
+ public:
+  /// `name`: as UNIT.ARGUMENT.
+  End(std::string name, Channel& channel, bool writes)
+      : name_(std::move(name)), channel_(&channel), writes_(writes) {}
+  /// Both throw Error (bad use) for a call of the other direction, and where the other end has words of
+  /// another length; Stopped.
+  bool read(void* word, std::size_t bytes, bool waits) override;
+  bool write(const void* word, std::size_t bytes, bool waits) override;
+  bool is_ready(std::size_t bytes) override;
+  std::size_t capacity() override { return channel_->depth(); }
+  void corrupt(WordFault fault) { fault_ = fault; }
+  /// What its kernel waits for here, in words; empty where it does not.
+  [[nodiscard]] std::string waits_for() const;
+  [[nodiscard]] const std::string& name() const { return name_; }
+
+ private:
+  void require(bool writes) const;
+
+  std::string name_;
+  Channel* channel_;
+  bool writes_;
+  WordFault fault_ = WordFault::kNone;
+  std::atomic<bool> is_waiting_ = false;
+};
+
+}  // namespace fabricmark::card
