@@ -1,0 +1,182 @@
+"""`fabricmark build --tool icpx`: the wrapper of SYCL kernels, which clang compiles against a stub of SYCL.
+
+No icpx was at hand. The stub (tests/sycl_stub) has what the wrapper uses; one wrapper is also loaded and run.
+"""
+
+import ctypes
+import shutil
+import subprocess
+from dataclasses import replace
+
+import pytest
+from conftest import REPOSITORY
+from fabricmark.base.errors import FabricmarkError
+from fabricmark.build import design, icpx
+from fabricmark.build.steps import CLANG, How
+
+pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
+STUB = ["-std=c++17", "-isystem", str(REPOSITORY / "tests" / "sycl_stub")]
+QUIET = ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-attributes", "-Wno-unused-variable",
+         "-Wno-unused-function", "-Wno-unused-parameter"]  # fmt: skip
+# Of each benchmark with kernels in SYCL C++: on boards with interleaved memory and with memory by argument.
+DESIGNS = {
+    "stream": ("stream", "base", "pac_d5005", {}),
+    "stream by argument": ("stream", "base", "520n_mx", {"replications": "3", "unroll": "2"}),
+    "stream of half": ("stream", "base", "pac_d5005", {"data_type": "half", "vector_width": "16"}),
+    "random_access": ("random_access", "base", "520n_mx", {"replications": "2"}),
+    "fft": ("fft", "base", "520n_mx", {"replications": "2", "log_size": "9"}),
+    "fft with an even size": ("fft", "base", "pac_d5005", {"log_size": "12"}),
+    "gemm": ("gemm", "base", "520n_mx", {"replications": "2"}),
+    "gemm of double": ("gemm", "base", "pac_d5005", {"data_type": "double"}),
+    "gemm of both": ("gemm", "base", "pac_d5005", {"data_type": "mixed"}),
+    "b_eff": ("b_eff", "base", "pac_d5005", {}),
+    "b_eff over pipes": ("b_eff", "channels", "520n", {}),
+    "b_eff over own pipes": ("b_eff", "channels", "520n", {"internal_channels": "true"}),
+}
+
+
+def resolved(name):
+    benchmark, variant, board, given = DESIGNS[name]
+    return design.resolve(benchmark, variant, board, None, given)
+
+
+def made_for(found, folder, target="hw", **how):
+    platform = "a_bsp:with_pipes" if found.uses_channels and target != "emulator" else None
+    return icpx.steps(found, platform, folder, [], How(target, **how))
+
+
+def compiled(made, *words, change=None):
+    """What clang says of the wrapper, with the options of the preprocessor that icpx would get."""
+    (file, text) = next(iter(made.files.items()))
+    file.write_text(change(text) if change else text)
+    (command,) = made.commands
+    own = [
+        word for at, word in enumerate(command) if word.startswith("-D") or "-I" in (word, command[at - 1])
+    ]
+    line = [CLANG, "-x", "c++", *STUB, *QUIET, *own, *(words or ["-fsyntax-only"]), str(file)]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+
+
+@pytest.fixture(scope="module", autouse=True)
+def clang():
+    if not shutil.which(CLANG):
+        pytest.skip(f"no {CLANG}")
+
+
+@pytest.mark.parametrize("name", DESIGNS)
+def test_each_wrapper_compiles(tmp_path, name):
+    found = resolved(name)
+    made = made_for(found, tmp_path)
+    done = compiled(made)
+    assert (done.returncode, done.stderr) == (0, "")
+    text = next(iter(made.files.values()))
+    names = [one for kernel in found.kernels for one in icpx.aoc.entry_points(kernel)]
+    assert all(f'{{"{one}", "fm_start_{one}", ' in text for one in names)
+    assert f"fm_entry_point_count = {len(names)};" in text
+
+
+# What is planted in STREAM's wrapper; a kind or an order that is another kernel's is no wrapper of this one.
+PLANTED = [
+    (
+        "void, void, void, float, unsigned int, unsigned int",
+        "void, void, float, void, unsigned int, unsigned int",
+    ),
+    (
+        "void, void, void, float, unsigned int, unsigned int",
+        "void, void, void, double, unsigned int, unsigned int",
+    ),
+    ("void, void, void, float, unsigned int, unsigned int", "void, void, void, float, unsigned int"),
+    ("first), fm::on_device(second)", "first), scalar_"),
+    ("class stream_0_task;", ""),
+    ('#include "stream/base.cl"', ""),
+]
+
+
+@pytest.mark.parametrize("old, new", PLANTED)
+def test_a_wrong_wrapper_does_not_compile(tmp_path, old, new):
+    made = made_for(resolved("stream"), tmp_path)
+    assert old in next(iter(made.files.values()))
+    done = compiled(made, change=lambda text: text.replace(old, new, 1))
+    assert done.returncode != 0 and "error" in done.stderr
+
+
+def test_a_kernel_of_other_arguments_does_not_compile(tmp_path):
+    """As where kernel.toml and the source differ."""
+    found = resolved("random_access")
+    (kernel,) = found.kernels
+    first, second, *others = kernel.arguments
+    swapped = replace(found, kernels=(replace(kernel, arguments=(first, others[0], second, *others[1:])),))
+    done = compiled(made_for(swapped, tmp_path))
+    assert done.returncode != 0 and "arguments of random_access_0" in done.stderr
+
+
+def test_the_library_starts_the_kernels_that_its_table_names(tmp_path):
+    """Compiled by clang for this machine, where the stub runs a task at once."""
+    made = made_for(resolved("stream by argument"), tmp_path, "emulator")
+    library = tmp_path / "stream.so"
+    done = compiled(made, "-O1", "-shared", "-fPIC", "-lstdc++", "-lm", "-o", str(library))
+    assert done.returncode == 0, done.stderr
+    loaded = ctypes.CDLL(str(library))
+    count = ctypes.c_uint.in_dll(loaded, "fm_entry_point_count").value
+    assert count == 3
+
+    class Entry(ctypes.Structure):
+        _fields_ = [
+            ("name", ctypes.c_char_p), ("start", ctypes.c_char_p),
+            ("argument_count", ctypes.c_uint), ("arguments", ctypes.c_void_p),
+        ]  # fmt: skip
+
+    entries = (Entry * count).in_dll(loaded, "fm_entry_points")
+    assert [one.name for one in entries] == [b"stream_0", b"stream_1", b"stream_2"]
+    found = resolved("stream by argument").parameters
+    items = found["buffer_size"] * found["vector_width"]
+    # A vector of 16 numbers is aligned to its size.
+    space = ctypes.c_float * (items + 16)
+    arrays = [space() for _ in range(3)]
+    places = [(ctypes.addressof(one) + 63) // 64 * 64 for one in arrays]
+    first, second, result = (((ctypes.c_float * items).from_address(place)) for place in places)
+    first[:], second[:] = [1.0] * items, [float(i % 7) for i in range(items)]
+    start = getattr(loaded, entries[1].start.decode())
+    spare = ctypes.create_string_buffer(64)  # a queue and an event of the stub, which have no content
+    start(spare, None, 0, spare, *map(ctypes.c_void_p, places), ctypes.c_float(3.0), 1, 1)
+    assert list(result) == [3.0 + i % 7 for i in range(items)]
+
+
+def test_memory_by_argument_and_its_place_in_the_table(tmp_path):
+    found = resolved("fft")
+    text = next(iter(made_for(found, tmp_path).files.values()))
+    for argument, banks in found.kernels[0].buffers.items():
+        for i, bank in enumerate(banks):
+            assert f'{{"{argument}", "buffer", {bank}}}' in text
+            assert f"decltype(fft_{i})>, {bank}> {argument}(" in text
+    emulated = next(iter(made_for(found, tmp_path, "emulator").files.values()))
+    assert "fm::located" not in emulated and '{"source", "buffer", -1}' in emulated
+
+
+@pytest.mark.parametrize("target, words, ending", [
+    ("hw", ["-shared", "-Xshardware", "-Xstarget=intel_s10sx_pac:pac_s10_usm"], ".so"),
+    ("report", ["-fsycl-link=early", "-Xshardware", "-Xstarget=intel_s10sx_pac:pac_s10_usm"], ".a"),
+    ("emulator", ["-shared", "-DFPGA_EMULATOR"], ".so"),
+])  # fmt: skip
+def test_each_target_has_its_options(tmp_path, target, words, ending):
+    made = made_for(resolved("stream"), tmp_path, target, clock_mhz=300.0, relaxed=False)
+    (command,) = made.commands
+    assert command[:3] == ["icpx", "-fsycl", "-fintelfpga"]
+    assert set(words) <= set(command) and made.bitstream.suffix == ending
+    assert ("-Xshardware" in command) == ("-Xsclock=300MHz" in command) == (target != "emulator")
+    assert {"-fp-model=precise", "-no-fma"} <= set(command)
+    assert bool(made.sidecar) == (target != "report")
+    assert target == "report" or 'language = "SYCL C++"' in made.sidecar
+    assert target == "report" or 'tools = "icpx 2024.0"' in made.sidecar
+
+
+@pytest.mark.parametrize("benchmark, variant, board, cause", [
+    ("ptrans", "base", "pac_d5005", "ptrans's variant base is not written in SYCL C++"),
+    ("ptrans", "channels", "520n", "ptrans's variant channels is not written in SYCL C++"),
+    ("stream", "base", "520n_100g", "no support package of 520n_100g for oneAPI is known"),
+    ("stream", "base", "u250", "no support package of u250 for oneAPI is known"),
+])  # fmt: skip
+def test_what_icpx_does_not_make(tmp_path, benchmark, variant, board, cause):
+    found = design.resolve(benchmark, variant, board, None, {})
+    with pytest.raises(FabricmarkError, match=cause):
+        icpx.steps(found, None, tmp_path, [])
