@@ -99,7 +99,8 @@ def _output(script: Script, values: Mapping[str, str]) -> Iterator[Finding]:
 def _wrapper(script: Script, text: str) -> Iterator[Finding]:
     """What the written source asks of the tool: memories by number, and kernels' names."""
     numbers = [int(one) for one in LOCATED.findall(text)]
-    if numbers and not script.version >= "2024.0":
+    taken = script.rules.limit("located_arguments", script.version)
+    if taken is not None and len(numbers) > taken:
         yield script.finding("location-version", f"fm::located, {len(numbers)} times")
     most = max(script.board.banks.values(), default=0) if script.board else 0
     for number in sorted({one for one in numbers if script.board and one >= most}):
