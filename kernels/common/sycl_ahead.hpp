@@ -67,11 +67,14 @@ inline Item* on_device(Item* const pointer) {
   return sycl::ext::intel::device_ptr<Item>(pointer).get();
 }
 
-/// In place of a pointer to a kernel's parameter: one that leads to this memory of the board.
+namespace documented {
+using namespace sycl::ext::intel::experimental;
+using namespace sycl::ext::oneapi::experimental;  // later versions have annotated_arg here
 template <typename Pointer, int Number>
-using located = sycl::ext::intel::experimental::annotated_arg<
-    Pointer, decltype(sycl::ext::oneapi::experimental::properties{
-                 sycl::ext::intel::experimental::buffer_location<Number>})>;
+using located = annotated_arg<Pointer, decltype(properties{buffer_location<Number>})>;
+}  // namespace documented
+/// In place of a pointer to a kernel's parameter: one that leads to this memory of the board.
+using documented::located;
 
 }  // namespace fm
 

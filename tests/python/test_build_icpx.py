@@ -4,12 +4,13 @@ No icpx was at hand. The stub (tests/sycl_stub) has what the wrapper uses; one w
 """
 
 import ctypes
+import os
 import shutil
 import subprocess
 from dataclasses import replace
 
 import pytest
-from conftest import REPOSITORY
+from conftest import REPOSITORY, run_in_process
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import design, icpx
 from fabricmark.build.steps import CLANG, How
@@ -32,6 +33,8 @@ DESIGNS = {
     "b_eff": ("b_eff", "base", "pac_d5005", {}),
     "b_eff over pipes": ("b_eff", "channels", "520n", {}),
     "b_eff over own pipes": ("b_eff", "channels", "520n", {"internal_channels": "true"}),
+    "ptrans over pipes": ("ptrans", "channels", "520n", {}),
+    "hpl over pipes": ("hpl", "channels", "520n", {}),
 }
 
 
@@ -170,9 +173,56 @@ def test_each_target_has_its_options(tmp_path, target, words, ending):
     assert target == "report" or 'tools = "icpx 2024.0"' in made.sidecar
 
 
+FAKE_TOOL = """#!/bin/sh
+while [ "$1" != -o ]; do file=$1; shift; done
+test -f "$file" && echo made > "$2"
+"""
+
+
+@pytest.mark.parametrize("words, made", [
+    ((), "gemm.so"), (("--target", "emulator"), "gemm.so"), (("--target", "report"), "gemm.a"),
+])  # fmt: skip
+def test_the_command_writes_wrapper_library_and_sidecar(tmp_path, words, made):
+    tool = tmp_path / "tools" / "icpx"
+    tool.parent.mkdir()
+    tool.write_text(FAKE_TOOL)
+    tool.chmod(0o755)
+    environment = {**os.environ, "PATH": f"{tool.parent}:{os.environ['PATH']}"}
+    line = ["build", "gemm", "--system", "pac_d5005", "--language", "sycl", "--output", "out", *words]
+    done = run_in_process(line, environment, tmp_path, tmp_path)
+    assert done.returncode == 0, done.stderr
+    beside = {"gemm.icpx.cpp", made} | ({f"{made}.toml"} if made.endswith(".so") else set())
+    assert {file.name for file in (tmp_path / "out").iterdir()} == beside
+
+
+def test_nobody_gets_icpx_who_does_not_ask(tmp_path):
+    """Neither where a board has packages of both of Intel's tools, nor where only Intel's emulate."""
+    for words in (["stream", "--system", "520n_mx"], ["b_eff", "--target", "emulator"]):
+        done = run_in_process(["build", *words, "--dry-run"], dict(os.environ), tmp_path, tmp_path)
+        assert done.returncode == 0 and "\naoc " in done.stdout, done.stderr
+
+
+@pytest.mark.parametrize("words, cause", [
+    (["hpl", "--system", "pac_d5005", "--language", "sycl"], "not written in SYCL C++"),
+    (["stream", "--tool", "v++", "--language", "sycl"], "SYCL C++ is for icpx"),
+    (["stream", "--tool", "icpx", "--language", "hls"], "not written in SYCL C++"),
+    (["stream", "--tool", "icpx", "--target", "hw_emu"], "icpx makes nothing for hw_emu"),
+    (["stream", "--target", "hw_emu", "--language", "sycl"], "icpx makes nothing for hw_emu"),
+    (["stream", "--tool", "icpx"], "rule target-missing"),
+    (["stream", "--tool", "icpx", "--tool-version", "20.4"], "no rules for icpx 20.4"),
+    (["fft", "--system", "520n_mx", "--tool", "icpx", "--tool-version", "2023.1"], "rule location-version"),
+    (["touch", "--tool", "icpx"], "touch's variant base is not written in SYCL C++"),
+])  # fmt: skip
+def test_what_cannot_be_is_refused_in_one_line(tmp_path, words, cause):
+    done = run_in_process(["build", *words, "--dry-run"], dict(os.environ), tmp_path, tmp_path)
+    assert done.returncode == 2 and done.stdout == ""
+    (line,) = done.stderr.splitlines()
+    assert cause in line and "; " in line
+
+
 @pytest.mark.parametrize("benchmark, variant, board, cause", [
     ("ptrans", "base", "pac_d5005", "ptrans's variant base is not written in SYCL C++"),
-    ("ptrans", "channels", "520n", "ptrans's variant channels is not written in SYCL C++"),
+    ("hpl", "base", "pac_d5005", "hpl's variant base is not written in SYCL C++"),
     ("stream", "base", "520n_100g", "no support package of 520n_100g for oneAPI is known"),
     ("stream", "base", "u250", "no support package of u250 for oneAPI is known"),
 ])  # fmt: skip

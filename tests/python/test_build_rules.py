@@ -168,7 +168,8 @@ def test_every_script_for_icpx_passes_for_each_board_and_version(tmp_path):
     emulated = {(board, name) for board, name, _, target in judged if target == "emulator"}
     built = {(board, name) for board, name, _, target in judged if target == "hw"}
     five = {"stream", "random_access", "fft", "gemm", "b_eff"}
-    assert {name for _, name in emulated} == {name for _, name in built} == five
+    assert {name for _, name in built} == five
+    assert {name for _, name in emulated} == five | {"ptrans", "hpl"}  # over channels
     assert {board for board, _ in built} == set(rules.boards_of("icpx"))
     assert {board for board, _ in emulated} == set(rules.boards())
     assert ("520n", "b_eff", "channels", "emulator") in judged

@@ -84,7 +84,7 @@ def build(
     else:
         found = touching(system, board, words)
     found = found if found.engine else found.in_language(language)
-    chosen = icpx.TOOL if tool is None and found.language == SYCL else _chosen(found, tool, target)
+    chosen = _chosen(found, tool, target)
     found = icpx.in_sycl(found) if chosen == icpx.TOOL else found
     how = builds.How(target, platform, tool_version, clock, relaxed)
     made = TOOLS[chosen](found, platform, output, extra or [], how)
@@ -109,6 +109,11 @@ def _chosen(found: Design, tool: str | None, target: str) -> str:
     target."""
     if target not in TARGETS:
         raise FabricmarkError(f"there is no target {target}", f"use --target {' or '.join(TARGETS)}")
+    if found.language == SYCL:
+        tool = tool or icpx.TOOL
+        if tool != icpx.TOOL:
+            cause = f"{LANGUAGES[SYCL]} is for {icpx.TOOL}, not for {tool}"
+            raise FabricmarkError(cause, f"use --tool {icpx.TOOL} or another --language")
     of_board = OF_PLACEMENTS.get(found.memory.placement) or OF_KINDS.get(found.memory.kind, "")
     able = TARGETS[target]
     if tool in TOOLS and tool not in able:

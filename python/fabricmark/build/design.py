@@ -17,7 +17,6 @@ DATAFLOW = "dataflow"
 # the same lines (kernels/common/hls.hpp); SYCL C++ are the lines of OpenCL C (kernels/common/sycl.hpp).
 OPENCL, HLS, SYCL = "opencl", "hls", "sycl"
 LANGUAGES = {OPENCL: "OpenCL C", HLS: "HLS C++", SYCL: "SYCL C++"}
-PIPED = ("b_eff",)  # whose channels are pipes in SYCL C++
 REPLICATIONS = "replications"
 PARTITION = ("partition_elements",)  # of runs, and of local memory
 # The kernel without a body that micro-benchmarks start with each memory; by the letters of their options what
@@ -66,9 +65,9 @@ class Design:
     `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
     `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so. Of that one `clock_hz` is
     the clock that it reached (0: not known), and `tools` what made it, in words. `hls`: the source in HLS
-    C++, where there is one; `is_sycl`: whether its OpenCL C is SYCL C++, too. `language`: of `source`, one of
-    LANGUAGES. `engine`: the transport of the engine
-    of ACCL that is linked with the kernels; "" for none."""
+    C++, where there is one; `is_sycl`: whether its OpenCL C is SYCL C++, too; channels are pipes there.
+    `language`: of `source`, one of LANGUAGES. `engine`: the transport of the engine of ACCL that is linked
+    with the kernels; "" for none."""
 
     benchmark: str
     variant: str
@@ -270,5 +269,5 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         memory,
         has_channels,
         hls=paths.kernels() / benchmark / variant["hls"] if variant["hls"] else None,
-        is_sycl=variant["sycl"] or (has_channels and benchmark in PIPED),
+        is_sycl=variant["sycl"] or has_channels,
     )
