@@ -408,6 +408,29 @@ def test_a_mistake_in_a_script_for_icpx_is_refused_by_name(old, new, rule):
     assert list(check_icpx.findings(good)) == []
 
 
+# Of Intel's pages on compilation flags (2023.0, 2024.0) and of MeluXina's on the 520N MX.
+ONEAPI_PUBLISHED = [
+    ("2023.0", "", "icpx -fsycl -fintelfpga fpga_compile.cpp -o fpga_compile.fpga_emu"),
+    ("2023.0", "", "icpx -fsycl -fintelfpga fpga_design.cpp -Xssimulation -Xstarget=Agilex -Xsghdl"),
+    ("2023.0", "", "icpx -fsycl -fintelfpga -Xshardware -fsycl-link=early "
+     "-Xstarget=1SG280LU3FS0E3VG fpga_design.cpp -o fpga_design_report.a"),
+    ("2023.0", "", "icpx -fsycl -fintelfpga -Xshardware -fsycl-link=early fpga_compile.cpp -o report.a"),
+    ("2024.0", "pac_d5005", "icpx -fsycl -fintelfpga -Xshardware "
+     "-Xstarget=intel_s10sx_pac:pac_s10_usm kernel.cpp"),
+    ("2023.2", "520n_mx", "icpx -fsycl -fintelfpga -qactypes -Xshardware -fsycl-link=early "
+     "-Xsboard=p520_hpc_m210h_g3x16 vector_add.cpp -o vector_add_report.a"),
+    ("2023.2", "520n_mx", "icpx -v -fsycl -fintelfpga -Xshardware -Xsboard=p520_hpc_m210h_g3x16 "
+     "-DFPGA_HARDWARE vector_add.cpp -o vector_add.fpga"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("version, board, line", ONEAPI_PUBLISHED)
+def test_published_command_lines_for_icpx_pass(version, board, line):
+    known = rules.board("icpx", board)
+    judged = check.Script([line.split()], {}, rules.load("icpx"), version, known)
+    assert [one.text for one in check_icpx.findings(judged) if not one.is_note] == []
+
+
 def test_a_wrapper_of_wrong_memories_and_kernels_is_refused_by_name(tmp_path):
     """What the table of arguments says is in the text that icpx reads."""
     kernel = Kernel("stream", True, 2, BUFFERS, arguments=tuple((name, "buffer") for name in BUFFERS))

@@ -68,7 +68,8 @@ def _stage(script: Script, values: Mapping[str, str]) -> Iterator[Finding]:
 
 def _board(script: Script, option: str, values: Mapping[str, str]) -> Iterator[Finding]:
     if not option:
-        yield script.finding("target-missing", script.board.id if script.board else "no board")
+        rule = "target-default" if values.get("-fsycl-link") == "early" else "target-missing"
+        yield script.finding(rule, script.board.id if script.board else "no board")
         return
     name = values[option]
     form = FAMILY if option == "-Xsboard" else TARGET
@@ -87,13 +88,16 @@ def _board(script: Script, option: str, values: Mapping[str, str]) -> Iterator[F
 
 
 def _output(script: Script, values: Mapping[str, str]) -> Iterator[Finding]:
+    """A library takes two options, and each kind of output has its ending; a program may have any."""
+    file = values.get("-o", "")
     is_report = values.get("-fsycl-link") == "early"
-    if not is_report and "-c" not in values and not {"-shared", "-fPIC"} <= values.keys():
+    is_library = "-shared" in values or ending(file) == ".so"
+    if is_library and not is_report and not {"-shared", "-fPIC"} <= values.keys():
         missing = [one for one in ("-shared", "-fPIC") if one not in values]
         yield script.finding("shared", f"no {' and no '.join(missing)}")
-    wanted = ".a" if is_report else ".o" if "-c" in values else ".so"
-    if values.get("-o") and ending(values["-o"]) != wanted:
-        yield script.finding("output-ending", values["-o"])
+    wanted = ".a" if is_report else ".so" if is_library else ""
+    if wanted and file and ending(file) != wanted:
+        yield script.finding("output-ending", file)
 
 
 def _wrapper(script: Script, text: str) -> Iterator[Finding]:
