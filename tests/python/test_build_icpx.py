@@ -16,7 +16,7 @@ from fabricmark.build import design, icpx
 from fabricmark.build.steps import CLANG, How
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
-STUB = ["-std=c++17", "-isystem", str(REPOSITORY / "tests" / "sycl_stub")]
+STUB = ["-isystem", str(REPOSITORY / "tests" / "sycl_stub")]
 QUIET = ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-attributes", "-Wno-unused-variable",
          "-Wno-unused-function", "-Wno-unused-parameter"]  # fmt: skip
 # Of each benchmark with kernels in SYCL C++: on boards with interleaved memory and with memory by argument.
@@ -48,7 +48,7 @@ def made_for(found, folder, target="hw", **how):
     return icpx.steps(found, platform, folder, [], How(target, **how))
 
 
-def compiled(made, *words, change=None):
+def compiled(made, *words, change=None, headers=STUB):
     """What clang says of the wrapper, with the options of the preprocessor that icpx would get."""
     (file, text) = next(iter(made.files.items()))
     file.write_text(change(text) if change else text)
@@ -56,7 +56,17 @@ def compiled(made, *words, change=None):
     own = [
         word for at, word in enumerate(command) if word.startswith("-D") or "-I" in (word, command[at - 1])
     ]
-    line = [CLANG, "-x", "c++", *STUB, *QUIET, *own, *(words or ["-fsyntax-only"]), str(file)]
+    line = [
+        CLANG,
+        "-x",
+        "c++",
+        "-std=c++17",
+        *headers,
+        *QUIET,
+        *own,
+        *(words or ["-fsyntax-only"]),
+        str(file),
+    ]
     return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
 
 
@@ -113,13 +123,62 @@ def test_a_kernel_of_other_arguments_does_not_compile(tmp_path):
     assert done.returncode != 0 and "arguments of random_access_0" in done.stderr
 
 
-def test_the_library_starts_the_kernels_that_its_table_names(tmp_path):
-    """Compiled by clang for this machine, where the stub runs a task at once."""
-    made = made_for(resolved("stream by argument"), tmp_path, "emulator")
-    library = tmp_path / "stream.so"
-    done = compiled(made, "-O1", "-shared", "-fPIC", "-lstdc++", "-lm", "-o", str(library))
+@pytest.mark.skipif("SYCL_INCLUDE" not in os.environ, reason="SYCL_INCLUDE names no headers of Intel's")
+def test_each_wrapper_compiles_with_intels_headers(tmp_path):
+    """Those of PyPI's intel-sycl-rt 2025.0.5, the last with FPGAs, by SYCL_INCLUDE: its folder include."""
+    folder = os.environ["SYCL_INCLUDE"]
+    places = ["-isystem", folder, "-isystem", f"{folder}/sycl", "-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING"]
+    for name in DESIGNS:
+        done = compiled(made_for(resolved(name), tmp_path), "-fsyntax-only", headers=places)
+        assert (done.returncode, done.stderr) == (0, ""), name
+
+
+def loaded_from(folder, found):
+    """A library of the wrapper, compiled by clang for this machine, where the stub runs a task at once."""
+    library = folder / "kernels.so"
+    words = ("-O1", "-shared", "-fPIC", "-lstdc++", "-lm", "-o", str(library))
+    done = compiled(made_for(found, folder, "emulator"), *words)
     assert done.returncode == 0, done.stderr
-    loaded = ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(library))
+
+
+def start(loaded, kernel, *arguments):
+    """A queue and an event of the stub have no content."""
+    spare = ctypes.create_string_buffer(64)
+    getattr(loaded, f"fm_start_{kernel}")(spare, None, 0, spare, *arguments)
+
+
+def test_messages_go_through_own_pipes(tmp_path):
+    """Pair 0 sends, and pair 1 takes it from the pipes that a cable would join; a wrong byte is found."""
+    loaded = loaded_from(tmp_path, resolved("b_eff over own pipes"))
+    received, wrong = (ctypes.c_ubyte * 64)(), (ctypes.c_uint * 3)()
+    for first, expected, count in ((5, 5, 0), (5, 6, 3 * 64)):
+        start(loaded, "send_0", ctypes.c_ubyte(first), 3, 1)
+        start(loaded, "receive_1", received, wrong, ctypes.c_ubyte(expected), 3, 1)
+        assert wrong[0] == count
+    begin = (5 + 128 * 17) % 256  # of the third chunk, as content.h says
+    assert list(received) == [(begin + 17 * k) % 256 for k in range(64)]
+
+
+def test_random_access_updates_as_its_sequence_says(tmp_path):
+    given = {"replications": "1", "buffer_size": "1", "ignore_dependence": "false", "log_rngs": "2"}
+    found = design.resolve("random_access", "base", "pac_d5005", None, given)
+    loaded = loaded_from(tmp_path, found)
+    log_table, each = 6, 8
+    seeds = [0x9E3779B97F4A7C15 * (i + 1) % 2**64 for i in range(2 ** found.parameters["log_rngs"])]
+    table = (ctypes.c_ulong * 2**log_table)()
+    arguments = (ctypes.c_ulong(each), log_table, log_table, ctypes.c_ulong(0))
+    start(loaded, "random_access_0", table, (ctypes.c_ulong * len(seeds))(*seeds), *arguments)
+    expected = [0] * 2**log_table
+    for number in seeds:
+        for _ in range(each):
+            expected[number % 2**log_table] ^= number
+            number = number << 1 & 2**64 - 1 ^ (7 if number >> 63 else 0)
+    assert list(table) == expected and any(expected)
+
+
+def test_the_library_starts_the_kernels_that_its_table_names(tmp_path):
+    loaded = loaded_from(tmp_path, resolved("stream by argument"))
     count = ctypes.c_uint.in_dll(loaded, "fm_entry_point_count").value
     assert count == 3
 
@@ -139,9 +198,8 @@ def test_the_library_starts_the_kernels_that_its_table_names(tmp_path):
     places = [(ctypes.addressof(one) + 63) // 64 * 64 for one in arrays]
     first, second, result = (((ctypes.c_float * items).from_address(place)) for place in places)
     first[:], second[:] = [1.0] * items, [float(i % 7) for i in range(items)]
-    start = getattr(loaded, entries[1].start.decode())
-    spare = ctypes.create_string_buffer(64)  # a queue and an event of the stub, which have no content
-    start(spare, None, 0, spare, *map(ctypes.c_void_p, places), ctypes.c_float(3.0), 1, 1)
+    assert entries[1].start == b"fm_start_stream_1"
+    start(loaded, "stream_1", *map(ctypes.c_void_p, places), ctypes.c_float(3.0), 1, 1)
     assert list(result) == [3.0 + i % 7 for i in range(items)]
 
 
