@@ -278,6 +278,15 @@ def test_what_cannot_be_is_refused_in_one_line(tmp_path, words, cause):
     assert cause in line and "; " in line
 
 
+@pytest.mark.parametrize("line, cause", [
+    ("inspect stream --language sycl", "nothing is estimated of SYCL C++"),
+    ("run stream --emulate --system u280_hbm --language sycl", "emulated cards take no SYCL C++"),
+])  # fmt: skip
+def test_where_sycl_would_mean_nothing_it_is_refused(tmp_path, line, cause):
+    done = run_in_process(line.split(), dict(os.environ), tmp_path, tmp_path)
+    assert done.returncode == 2 and cause in done.stderr and done.stderr.count("\n") == 1
+
+
 @pytest.mark.parametrize("benchmark, variant, board, cause", [
     ("ptrans", "base", "pac_d5005", "ptrans's variant base is not written in SYCL C++"),
     ("hpl", "base", "pac_d5005", "hpl's variant base is not written in SYCL C++"),

@@ -57,7 +57,8 @@ def build(
     tool_version: Annotated[
         str | None,
         choices.one_of(
-            [one for of in VERSIONS.values() for one in of], "Of the tool (default: the bitstream's)."
+            list(dict.fromkeys(one for of in VERSIONS.values() for one in of)),
+            "Of the tool (default: the bitstream's).",
         ),
     ] = None,
     clock: Annotated[
