@@ -18,6 +18,8 @@
 #if defined(FM_SYCL_AHEAD)
 #if !defined(FM_PIPE_INPUT)
 #define FM_PIPE_INPUT(number) (2 * (number))
+#endif
+#if !defined(FM_PIPE_OUTPUT)
 #define FM_PIPE_OUTPUT(number) (2 * (number) + 1)
 #endif
 #define FM_CHANNEL(type, name, words) FM_PIPE(type, name, words)

@@ -12,7 +12,7 @@ from dataclasses import replace
 import pytest
 from conftest import REPOSITORY, run_in_process
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import design, icpx
+from fabricmark.build import command, design, icpx
 from fabricmark.build.steps import CLANG, How
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
@@ -181,6 +181,7 @@ def test_the_library_starts_the_kernels_that_its_table_names(tmp_path):
     loaded = loaded_from(tmp_path, resolved("stream by argument"))
     count = ctypes.c_uint.in_dll(loaded, "fm_entry_point_count").value
     assert count == 3
+    assert ctypes.c_int.in_dll(loaded, "fm_is_emulated").value == 1
 
     class Entry(ctypes.Structure):
         _fields_ = [
@@ -214,6 +215,19 @@ def test_memory_by_argument_and_its_place_in_the_table(tmp_path):
     assert "fm::located" not in emulated and '{"source", "buffer", -1}' in emulated
 
 
+def test_io_pipes_have_the_numbers_of_their_interfaces(tmp_path):
+    """Inputs and outputs in turn, or as an option says; read from the classes of the pipes."""
+    found = resolved("b_eff over pipes")
+    made = made_for(found, tmp_path)
+    asked = 'static_assert(in_3::place == {} && out_3::place == {}, "places");\n'
+    assert compiled(made, change=lambda text: text + asked.format(6, 7)).returncode == 0
+    assert "places" in compiled(made, change=lambda text: text + asked.format(7, 6)).stderr
+    extra = ["-DFM_PIPE_INPUT(n)=(4+(n))", "-DFM_PIPE_OUTPUT(n)=(n)"]
+    other = icpx.steps(found, "a_bsp:with_pipes", tmp_path, extra)
+    assert command.judged("icpx", found, other, How()) == []
+    assert compiled(other, change=lambda text: text + asked.format(7, 3)).returncode == 0
+
+
 @pytest.mark.parametrize("target, words, ending", [
     ("hw", ["-shared", "-Xshardware", "-Xstarget=intel_s10sx_pac:pac_s10_usm"], ".so"),
     ("report", ["-fsycl-link=early", "-Xshardware", "-Xstarget=intel_s10sx_pac:pac_s10_usm"], ".a"),
@@ -221,11 +235,11 @@ def test_memory_by_argument_and_its_place_in_the_table(tmp_path):
 ])  # fmt: skip
 def test_each_target_has_its_options(tmp_path, target, words, ending):
     made = made_for(resolved("stream"), tmp_path, target, clock_mhz=300.0, relaxed=False)
-    (command,) = made.commands
-    assert command[:3] == ["icpx", "-fsycl", "-fintelfpga"]
-    assert set(words) <= set(command) and made.bitstream.suffix == ending
-    assert ("-Xshardware" in command) == ("-Xsclock=300MHz" in command) == (target != "emulator")
-    assert {"-fp-model=precise", "-no-fma"} <= set(command)
+    (given,) = made.commands
+    assert given[:3] == ["icpx", "-fsycl", "-fintelfpga"]
+    assert set(words) <= set(given) and made.bitstream.suffix == ending
+    assert ("-Xshardware" in given) == ("-Xsclock=300MHz" in given) == (target != "emulator")
+    assert {"-fp-model=precise", "-no-fma"} <= set(given)
     assert bool(made.sidecar) == (target != "report")
     assert target == "report" or 'language = "SYCL C++"' in made.sidecar
     assert target == "report" or 'tools = "icpx 2024.0"' in made.sidecar

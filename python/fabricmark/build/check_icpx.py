@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from fabricmark.build.check import Finding, Script, Word, ending, words
 
 TOOL = "icpx"
-DEFINITION = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
+DEFINITION = re.compile(r"[A-Za-z_]\w*(?:\([\w, ]*\))?(?:=.*)?", re.DOTALL)  # of a function, too
 CLOCK = re.compile(r"\d+(?:\.\d+)?(?:[KMG]?Hz|[munp]?s)")
 STAGES = ("-Xsemulator", "-Xssimulation", "-Xshardware")
 TARGET = re.compile(r"[\w./$~-]+:\w+")  # a package, or its folder, and a variant

@@ -161,8 +161,11 @@ def _table(design: Design, has_locations: bool) -> Iterator[str]:
     yield 'extern "C" {'
     yield "extern const fm::EntryPoint fm_entry_points[];"
     yield "extern const unsigned fm_entry_point_count;"
+    yield "extern const int fm_is_emulated;"  # for which of Intel's device selectors the library is
     yield "const fm::EntryPoint fm_entry_points[] = {"
     yield from entries
     yield "};"
     yield f"const unsigned fm_entry_point_count = {len(entries)};"
+    yield from ("#if defined(FPGA_EMULATOR)", "const int fm_is_emulated = 1;")
+    yield from ("#else", "const int fm_is_emulated = 0;", "#endif")
     yield "}"
