@@ -29,6 +29,9 @@
 // FM_GLOBAL(kernel, argument) | buffer_location("..."), where the build | - (sp= of the linker)
 //                             | says FM_LOCATIONS
 //
+// icpx (common/sycl.hpp, FM_SYCL_AHEAD) has the loops' words as attributes: intel::disable_loop_pipelining,
+// loop_coalesce, nofusion, ivdep ("Migrating OpenCL FPGA Designs to SYCL", 2024.0, Loop Directives).
+//
 // Sources: Intel FPGA SDK for OpenCL Pro Edition, Programming Guide (UG-OCL002), chapters 5.2 (loops), 6.2.2
 // (buffer_location) and 11.2 (memory); AMD, UG1393 2021.2, OpenCL attributes. Untested on hardware.
 #ifndef FABRICMARK_DIALECT_H
@@ -45,10 +48,10 @@
 #define FM_BYTES_double 8
 #define FM_BYTES(type) FM_PASTE(FM_BYTES_, type)
 
-#if defined(FM_NEEDS_HALF) && !defined(FM_HLS_CPP)
+#if defined(FM_NEEDS_HALF) && !defined(FM_HLS_CPP) && !defined(FM_SYCL_CPP)
 #pragma OPENCL EXTENSION cl_khr_fp16 : enable
 #endif
-#if defined(FM_NEEDS_DOUBLE) && !defined(FM_HLS_CPP)
+#if defined(FM_NEEDS_DOUBLE) && !defined(FM_HLS_CPP) && !defined(FM_SYCL_CPP)
 #pragma OPENCL EXTENSION cl_khr_fp64 : enable
 #endif
 
@@ -57,7 +60,15 @@
 // file with such kernels includes itself at its end, once for each further replica; what they share is of
 // replica 0. Xilinx' v++ makes compute units of one entry point (nk=), and other devices run objects of one
 // at once.
-#if defined(REPLICATIONS) && !defined(__xilinx__) && !defined(__HLS_SYN__) && !defined(FM_HLS_CPP)
+// The wrapper of SYCL's kernels for icpx includes the file itself, with another FM_REPLICA each time.
+#if defined(FM_SYCL_AHEAD)
+#define FM_REPLICAS 1
+#if defined(REPLICATIONS)
+#define FM_REPLICATED(name) FM_PASTE(name##_, FM_REPLICA)
+#else
+#define FM_REPLICATED(name) name
+#endif
+#elif defined(REPLICATIONS) && !defined(__xilinx__) && !defined(__HLS_SYN__) && !defined(FM_HLS_CPP)
 #define FM_REPLICAS REPLICATIONS
 #define FM_REPLICA __INCLUDE_LEVEL__  // the host, which puts included files in their place, defines it anew
 #define FM_REPLICATED(name) FM_PASTE(name##_, FM_REPLICA)
@@ -116,7 +127,16 @@
 #endif
 #endif
 
-#if defined(FM_SYCL_CPP)  // which says it with __kernel (common/sycl.hpp)
+#if defined(FM_SYCL_AHEAD)  // behind an array's dimensions no attribute of icpx may stand: it chooses itself
+#define FM_SINGLE_WORK_ITEM
+#define FM_UNROLL(count) FM_PRAGMA(unroll count)
+#define FM_UNROLL_FULLY FM_PRAGMA(unroll)
+#define FM_SERIAL [[intel::disable_loop_pipelining]]
+#define FM_COALESCE(loops) [[intel::loop_coalesce(loops)]]
+#define FM_NO_FUSION [[intel::nofusion]]
+#define FM_IGNORE_DEPENDENCE(name) [[intel::ivdep(name)]]
+#define FM_SAFE_DISTANCE(name, iterations) [[intel::ivdep(name, iterations)]]
+#elif defined(FM_SYCL_CPP)  // which says it with __kernel (common/sycl.hpp)
 #define FM_SINGLE_WORK_ITEM
 #define FM_UNROLL(count)
 #define FM_UNROLL_FULLY FM_PRAGMA(unroll)
@@ -225,7 +245,7 @@
 
 // At a variable whose bits are reversed: LLVM makes one instruction of that, which the translator to SPIR-V
 // of SYCL's run-time compiler (2026.1) does not know.
-#if defined(FM_SYCL_CPP)
+#if defined(FM_SYCL_CPP) && !defined(FM_SYCL_AHEAD)
 #define FM_NO_IDIOM volatile
 #else
 #define FM_NO_IDIOM

@@ -3,7 +3,9 @@
 //
 // One source has both dialects, as a kernel is its loops. Kernels become free functions: single_task for the
 // FPGA designs (FM_SINGLE_TASK), else of an ND-range. Pointers lead anywhere (generic address space). Vectors
-// are clang's, which OpenCL C has too. What differs has one home:
+// are clang's, which OpenCL C has too. Ahead of time, for an FPGA (FM_SYCL_AHEAD: icpx 2022.3 to 2024.0,
+// which have no free kernels and an older clang), kernels are functions that single tasks of a wrapper call
+// (common/sycl_ahead.hpp); untested with icpx. What differs has one home:
 //
 // in the source                  | SYCL C++
 // -------------------------------+-----------------------------------------------------------------------
@@ -24,6 +26,9 @@
 #define FM_SYCL_CPP 1
 
 #include <sycl/sycl.hpp>
+#if defined(FM_SYCL_AHEAD)
+#include <sycl/ext/intel/fpga_extensions.hpp>
+#endif
 
 typedef unsigned char uchar;
 typedef unsigned short ushort;
@@ -56,7 +61,7 @@ inline constexpr int width<Element __attribute__((ext_vector_type(Width)))> = Wi
 template <typename Vector, typename... Parts>
 inline Vector make(const Parts... parts) {
   if constexpr (sizeof...(parts) == 1) {
-    return (Vector)(parts, ...);
+    return (Vector)((parts, ...));
   } else if constexpr (sizeof...(parts) == width<Vector>) {
     using Element = std::remove_reference_t<decltype(Vector{}[0])>;
     return Vector{(Element)parts...};
@@ -92,11 +97,31 @@ inline auto load_half(const ulong index, const half* from) {
   return __builtin_convertvector(load<Width>(index, from), Floats);
 }
 
+#if defined(FM_SYCL_AHEAD)
+/// a b + c, rounded once: SYCL's function takes numbers, of vectors each element.
+template <typename Number>
+inline Number fused(const Number a, const Number b, const Number c) {
+  if constexpr (width < Number >> 1) {
+    Number all;
+#pragma unroll
+    for (int i = 0; i < width<Number>; ++i) {
+      using Element = std::remove_reference_t<decltype(Number{}[0])>;
+      all[i] = fused<Element>(a[i], b[i], c[i]);
+    }
+    return all;
+  } else if constexpr (std::is_same_v<Number, half>) {
+    return (half)(float)sycl::fma(sycl::half((float)a), sycl::half((float)b), sycl::half((float)c));
+  } else {
+    return sycl::fma(a, b, c);
+  }
+}
+#else
 /// Clang's builtin is unknown to the translator to SPIR-V.
 template <typename Item>
 inline void prefetch(const Item* item) {
   __spirv_ocl_prefetch((const __attribute__((opencl_global)) char*)item, sizeof(Item));
 }
+#endif
 
 template <typename Number>
 inline Number exchange_xor(volatile Number* const item, const Number value) {
@@ -107,17 +132,26 @@ inline Number exchange_xor(volatile Number* const item, const Number value) {
 
 }  // namespace fm
 
+#if defined(FM_SYCL_AHEAD)
+#define __kernel FM_INLINE
+#define FM_LOCAL
+#define fma(a, b, c) fm::fused<decltype((a) * (b) + (c))>(a, b, c)
+#define clz(number) sycl::clz(number)
+#else
 #if defined(FM_SINGLE_TASK)
 #define FM_SYCL_KIND sycl::ext::oneapi::experimental::single_task_kernel
 #else
 #define FM_SYCL_KIND sycl::ext::oneapi::experimental::nd_range_kernel<1>
 #endif
 #define __kernel extern "C" SYCL_EXT_ONEAPI_FUNCTION_PROPERTY((FM_SYCL_KIND))
+#define FM_LOCAL static __attribute__((opencl_local))
+#define fma(a, b, c) __builtin_elementwise_fma(a, b, c)
+#define clz(number) __builtin_clzg(number)
+#endif
 #define __global
 #define __private
 #define __constant const
 #define __local
-#define FM_LOCAL static __attribute__((opencl_local))
 #define restrict __restrict
 
 #define get_global_id(dimension) __spirv_BuiltInGlobalInvocationId(dimension)
@@ -129,12 +163,10 @@ inline Number exchange_xor(volatile Number* const item, const Number value) {
 #define CLK_LOCAL_MEM_FENCE
 #define barrier(fence) sycl::group_barrier(sycl::ext::oneapi::this_work_item::get_work_group<1>())
 
-#define fma(a, b, c) __builtin_elementwise_fma(a, b, c)
 #define min(a, b) __builtin_elementwise_min(a, b)
 #define max(a, b) __builtin_elementwise_max(a, b)
 #define cospi(angle) sycl::cospi(angle)
 #define sinpi(angle) sycl::sinpi(angle)
-#define clz(number) __builtin_clzg(number)
 #define atomic_xor(item, value) fm::exchange_xor(item, value)
 #define atom_xor(item, value) fm::exchange_xor(item, value)
 #define cl_khr_int64_extended_atomics 1

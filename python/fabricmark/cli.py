@@ -225,7 +225,8 @@ def run_command(
         str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL (default) or natively.")
     ] = None,
     language: Annotated[
-        str | None, choices.one_of(list(LANGUAGES), "With --emulate: of the kernels (default: opencl).")
+        str | None,
+        choices.one_of(list(LANGUAGES), "Of the kernels: hls with --emulate, sycl on SYCL's devices."),
     ] = None,
     output: Annotated[Path, typer.Option(help="Folder for the result files.")] = campaign_run.OUTPUT,
     both: Annotated[
@@ -264,7 +265,7 @@ def run_command(
         raise FabricmarkError("--site is for campaigns", "write a campaign file, or leave it out")
     emulation.check(emulate, backend, language, (runtime, platform, device, both or None))
     words = passing.checked(context, name, extra or [])
-    words += _words({"--platform": platform, "--device": device})
+    words += _words({"--platform": platform, "--device": device, "--language": None if emulate else language})
     launch.check_ranks(ranks, mpi, launcher)
     programs = micro_jobs.wanted(name)
     names = [one.name for one in programs] or running.names_of(name)

@@ -11,14 +11,26 @@ from conftest import REPOSITORY
 from fabricmark import systems
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import aoc, check, check_aoc, check_vitis, command, design, rules, vitis
+from fabricmark.build import (
+    aoc,
+    check,
+    check_aoc,
+    check_icpx,
+    check_vitis,
+    command,
+    design,
+    icpx,
+    rules,
+    vitis,
+)
 from fabricmark.build.design import Design, Kernel, Memory
 from fabricmark.build.steps import USUAL, How
 from hpcc_settings import COMPILED, LINKED
 
 programs = pytest.mark.programs
 pytestmark = pytest.mark.usefixtures("of_the_repository")
-TOOLS = {"aoc": aoc.steps, "v++": vitis.steps}
+TOOLS = {"aoc": aoc.steps, "v++": vitis.steps, "icpx": icpx.steps}
+CODE = ("check_vitis.py", "check_aoc.py", "check_icpx.py")
 # Arguments that HLS renames; kernels of ours that are known to have them.
 RENAMED = {"fft.in", "fft.out", "random_access.table", "stage.after", "advance.after"}
 BUFFERS = {"first": (0, 1), "second": (0, 1), "result": (0, 1)}
@@ -115,6 +127,52 @@ def test_every_script_passes_for_each_board_and_version(tmp_path):
         ("u55c", "random_access"),
     }
     assert limited == {(*one, "2023.2") for one in thirty_two}
+
+
+def icpx_refused(found, version, target):
+    """Why icpx gets no script, by the words of the error, or the rules that refuse it."""
+    if target != "emulator" and found.board not in rules.boards_of("icpx"):
+        return "no support package of", set()
+    if target != "emulator" and found.uses_channels:
+        return "with I/O channels", set()
+    by_argument = found.memory.placement == "kernel" and any(
+        kind == "buffer" for one in found.kernels for _, kind in one.arguments
+    )
+    is_placed = target != "emulator" and found.board in rules.boards_of("icpx") and by_argument
+    return "", {"location-version"} if is_placed and version != "2024.0" else set()
+
+
+@programs
+def test_every_script_for_icpx_passes_for_each_board_and_version(tmp_path):
+    """Those of kernels in SYCL C++: a board without a package for oneAPI has the emulator alone."""
+    judged = set()
+    for _, found in buildable():
+        if not found.is_sycl:
+            with pytest.raises(FabricmarkError, match=r"not written in SYCL C\+\+"):
+                icpx.steps(found, None, tmp_path, [])
+            continue
+        if found.variant != "base" and not found.uses_channels:
+            continue
+        for version in rules.load("icpx").versions:
+            for target in [one for one, able in command.TARGETS.items() if "icpx" in able]:
+                how = How(target, version=version)
+                cause, wrong = icpx_refused(found, version, target)
+                if cause:
+                    with pytest.raises(FabricmarkError, match=cause):
+                        script("icpx", tmp_path, found, how)
+                    continue
+                made, said = script("icpx", tmp_path, found, how)
+                assert made.commands and (made.sidecar or target == "report")
+                assert {one.rule for one in said} == wrong, [one.text for one in said]
+                judged.add((found.board, found.benchmark, found.variant, target))
+    emulated = {(board, name) for board, name, _, target in judged if target == "emulator"}
+    built = {(board, name) for board, name, _, target in judged if target == "hw"}
+    five = {"stream", "random_access", "fft", "gemm", "b_eff"}
+    assert {name for _, name in built} == five
+    assert {name for _, name in emulated} == five | {"ptrans", "hpl"}  # over channels
+    assert {board for board, _ in built} == set(rules.boards_of("icpx"))
+    assert {board for board, _ in emulated} == set(rules.boards())
+    assert ("520n", "b_eff", "channels", "emulator") in judged
 
 
 @pytest.mark.parametrize("name", LINKED)
@@ -310,6 +368,93 @@ def test_a_mistake_in_a_script_for_intel_is_refused_by_name(old, new, rule):
     assert list(check_aoc.findings(good)) == []
 
 
+FOR_ONEAPI = ["icpx", "-fsycl", "-fintelfpga", "-fPIC", "-shared", "-Xshardware",
+              "-Xstarget=intel_s10sx_pac:pac_s10_usm", "-Xsclock=300MHz", "-I", "kernels", "-DUNROLL=4",
+              "a.cpp", "-o", "a.so"]  # fmt: skip
+TARGET = "-Xstarget=intel_s10sx_pac:pac_s10_usm"
+ONEAPI_MISTAKES = [
+    (("-fsycl",), (), "sycl-missing"), (("-fintelfpga",), (), "fpga-missing"),
+    ((TARGET,), (), "target-missing"), ((TARGET,), ("-Xstarget=",), "value-missing"),
+    ((TARGET,), ("-Xstarget=intel_s10sx_pac:pac_s10_ofs",), "target-unknown"),
+    ((TARGET,), ("-Xstarget=intel_s10sx_pac:",), "target-form"),
+    ((TARGET,), ("-Xsboard=intel_s10sx_pac:pac_s10_usm",), "target-form"),
+    ((TARGET,), (TARGET, "-Xsboard=pac_s10_usm"), "target-twice"),
+    ((TARGET,), (TARGET, "-Xstarget=Agilex7"), "option-twice"),
+    (("-Xshardware",), (), "target-emulated"),
+    (("-Xshardware",), ("-Xshardware", "-Xssimulation"), "stages"),
+    (("-shared", "-Xshardware"), ("-fsycl-link=early",), "link-early"),
+    (("-shared",), ("-fsycl-link=early",), "output-ending"),
+    (("-shared",), ("-fsycl-link=late",), "option-unknown"), (("-shared",), (), "shared"),
+    (("-fPIC",), (), "shared"), (("a.so",), ("a.aocx",), "output-ending"),
+    (("a.cpp",), (), "source-missing"), (("a.cpp",), ("a.cl",), "source-missing"),
+    (("-Xsclock=300MHz",), ("-Xsclock=300",), "clock-form"),
+    (("-Xsclock=300MHz",), ("-Xsclok=300MHz",), "option-unknown"),
+    (("-Xsclock=300MHz",), ("-Xsuse-2xclock",), "option-version"),
+    (("-DUNROLL=4",), ("-D4=UNROLL",), "definition-form"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("old, new, rule", ONEAPI_MISTAKES)
+def test_a_mistake_in_a_script_for_icpx_is_refused_by_name(old, new, rule):
+    at = FOR_ONEAPI.index(old[0])
+    line = [*FOR_ONEAPI[:at], *new, *FOR_ONEAPI[at + len(old) :]]
+    board = rules.board("icpx", "pac_d5005")
+    judged = check.Script([line], {}, rules.load("icpx"), "2023.1", board)
+    found = [one for one in check_icpx.findings(judged) if one.rule == rule]
+    assert len(found) == 1 and found[0].text.startswith(f"icpx 2023.1, rule {rule}: ")
+    with pytest.raises(FabricmarkError, match=f"rule {rule}: "):
+        check.refuse(found)
+    good = check.Script([FOR_ONEAPI], {}, rules.load("icpx"), "2023.1", board)
+    assert list(check_icpx.findings(good)) == []
+
+
+# Of Intel's pages on compilation flags (2023.0, 2024.0) and of MeluXina's on the 520N MX.
+ONEAPI_PUBLISHED = [
+    ("2023.0", "", "icpx -fsycl -fintelfpga fpga_compile.cpp -o fpga_compile.fpga_emu"),
+    ("2023.0", "", "icpx -fsycl -fintelfpga fpga_design.cpp -Xssimulation -Xstarget=Agilex -Xsghdl"),
+    ("2023.0", "", "icpx -fsycl -fintelfpga -Xshardware -fsycl-link=early "
+     "-Xstarget=1SG280LU3FS0E3VG fpga_design.cpp -o fpga_design_report.a"),
+    ("2023.0", "", "icpx -fsycl -fintelfpga -Xshardware -fsycl-link=early fpga_compile.cpp -o report.a"),
+    ("2024.0", "pac_d5005", "icpx -fsycl -fintelfpga -Xshardware "
+     "-Xstarget=intel_s10sx_pac:pac_s10_usm kernel.cpp"),
+    ("2023.2", "520n_mx", "icpx -fsycl -fintelfpga -qactypes -Xshardware -fsycl-link=early "
+     "-Xsboard=p520_hpc_m210h_g3x16 vector_add.cpp -o vector_add_report.a"),
+    ("2023.2", "520n_mx", "icpx -v -fsycl -fintelfpga -Xshardware -Xsboard=p520_hpc_m210h_g3x16 "
+     "-DFPGA_HARDWARE vector_add.cpp -o vector_add.fpga"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("version, board, line", ONEAPI_PUBLISHED)
+def test_published_command_lines_for_icpx_pass(version, board, line):
+    known = rules.board("icpx", board)
+    judged = check.Script([line.split()], {}, rules.load("icpx"), version, known)
+    assert [one.text for one in check_icpx.findings(judged) if not one.is_note] == []
+
+
+def test_a_wrapper_of_wrong_memories_and_kernels_is_refused_by_name(tmp_path):
+    """What the table of arguments says is in the text that icpx reads."""
+    kernel = Kernel("stream", True, 2, BUFFERS, arguments=tuple((name, "buffer") for name in BUFFERS))
+    memory = Memory("hbm", "kernel", 32, 2**28)
+    found = made_up(kernels=(kernel,), memory=memory, board="520n_mx", is_sycl=True)
+    made, said = script("icpx", tmp_path, found)
+    assert said == []
+    text = "".join(made.files.values())
+    board = rules.board("icpx", "520n_mx")
+
+    def rules_of(changed, version="2024.0", **more):
+        of = check.Script(made.commands, {"w.cpp": changed}, rules.load("icpx"), version, board, **more)
+        return [one.rule for one in check_icpx.findings(of)]
+
+    assert rules_of(text.replace("decltype(stream_1)>, 1> first(", "decltype(stream_1)>, 32> first(")) == [
+        "memory-unknown"
+    ]
+    assert rules_of(text.replace("single_task<stream_1_task>", "single_task<stream_0_task>")) == [
+        "kernel-twice"
+    ]
+    assert rules_of(text, "2023.2") == ["location-version"]
+    assert rules_of(text, uses_channels=True) == ["io-pipes"]
+
+
 def test_a_clock_is_asked_for_in_the_form_of_the_version(tmp_path):
     def clock(**how):
         made = vitis.steps(made_up(clock_hz=370e6), None, tmp_path, [], How(**how))
@@ -349,11 +494,9 @@ def test_each_rule_has_its_page_and_each_version_its_forms(tool):
     for name in known.variants:
         for version in known.versions:
             assert known.form(name, version)
-    written = "".join(
-        (rules.FOLDER.parent / file).read_text() for file in ("check.py", "check_vitis.py", "check_aoc.py")
-    )
-    if tool != "icpx":  # no rule without code that says it
-        assert [name for name in known.rules if f'"{name}"' not in written] == []
+    written = "".join((rules.FOLDER.parent / file).read_text() for file in ("check.py", *CODE))
+    # No rule without code that says it.
+    assert [name for name in known.rules if f'"{name}"' not in written] == []
 
 
 def test_every_board_of_an_fpga_has_its_names():

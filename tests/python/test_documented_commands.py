@@ -35,6 +35,7 @@ STAND_FOR = {
 }
 # What no test runs, and why. `make` builds, measures or tests everything: its targets have to exist.
 EMULATED = "NAME --runtime fpga-emulator -- --variant channels"
+PUBLISHED = "--bitstream-id u280_hbm_single/stream"
 NOT_RUN = {
     "fabricmark systems new": "measures this machine for minutes; test_systems_new.py runs it",
     "fabricmark record --output program.trace -- mpirun -n 2 ./program": (
@@ -74,6 +75,22 @@ NOT_RUN = {
             "mpirun -n 2 fm_b_eff --bitstream b_eff.xclbin --transport host --json b_eff.json",
         ),
         "needs a card",
+    ),
+    "fabricmark run stream --system u280_hbm --emulate -- --size 65536": (
+        "needs AMD's XRT; test_programs_xrt.py runs the same"
+    ),
+    "fabricmark run stream --runtime fpga-emulator -- --variant base --size 65536": (
+        "needs the emulator; test_programs_channels.py runs with it"
+    ),
+    **dict.fromkeys(
+        (
+            f"fabricmark build stream --system u280_hbm {PUBLISHED} --tool-version 2022.2",
+            "fabricmark build stream --system u280_hbm --tool v++ --target sw_emu --output sw_emu",
+            f"fabricmark run stream --system u280_hbm {PUBLISHED} -- --bitstream bitstreams/stream.xclbin",
+            "fabricmark run stream --system 520n --bitstream-id 520n_single/stream -- "
+            "--bitstream bitstreams/stream.aocx",
+        ),
+        "needs the vendor's tool or a board, as first_figures.md says beside it",
     ),
     "c++ -std=c++20 main.cpp -o messages $(pkg-config --cflags --libs fabricmark) "
     "-DCL_TARGET_OPENCL_VERSION=200": "needs an installation; test_install.py has one and runs it",

@@ -8,19 +8,31 @@ import typer
 
 from fabricmark.base import choices, kernels, paths
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import accl, aoc, card, check, check_aoc, check_vitis, rules, streams, vitis
+from fabricmark.build import (
+    accl,
+    aoc,
+    card,
+    check,
+    check_aoc,
+    check_icpx,
+    check_vitis,
+    icpx,
+    rules,
+    streams,
+    vitis,
+)
 from fabricmark.build import steps as builds
-from fabricmark.build.design import LANGUAGES, MEMORIES, OPENCL, TOUCH, Design, resolve, touching
+from fabricmark.build.design import LANGUAGES, MEMORIES, OPENCL, SYCL, TOUCH, Design, resolve, touching
 from fabricmark.systems import option_types
 
-TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps, card.TOOL: card.steps}
-# Who makes what; the first one where neither the board nor the command line says whose compiler it is.
+TOOLS = {aoc.TOOL: aoc.steps, vitis.TOOL: vitis.steps, icpx.TOOL: icpx.steps, card.TOOL: card.steps}
+# Who makes what. icpx is nobody's choice but the user's: no board says that it is for its kernels.
 TARGETS = {
-    "hw": (aoc.TOOL, vitis.TOOL), card.TARGET: (card.TOOL, vitis.TOOL), "hw_emu": (vitis.TOOL,),
-    aoc.EMULATOR: (aoc.TOOL,), "report": (aoc.TOOL, vitis.TOOL),
+    "hw": (aoc.TOOL, vitis.TOOL, icpx.TOOL), card.TARGET: (card.TOOL, vitis.TOOL), "hw_emu": (vitis.TOOL,),
+    aoc.EMULATOR: (aoc.TOOL, icpx.TOOL), "report": (aoc.TOOL, vitis.TOOL, icpx.TOOL),
 }  # fmt: skip
 SOURCE = ".cpp"  # of dataflow kernels that are no benchmark's
-CHECKS = {aoc.TOOL: check_aoc.findings, vitis.TOOL: check_vitis.findings}
+CHECKS = {aoc.TOOL: check_aoc.findings, vitis.TOOL: check_vitis.findings, icpx.TOOL: check_icpx.findings}
 VERSIONS = {name: rules.load(name).versions for name in CHECKS}
 # Whose compiler a board takes, by who chooses the banks of its memory; by its kind where nobody does.
 OF_PLACEMENTS = {"interleaved": aoc.TOOL, "kernel": aoc.TOOL, "host": vitis.TOOL}
@@ -61,15 +73,17 @@ def build(
     tool_version: Annotated[
         str | None,
         choices.one_of(
-            [one for of in VERSIONS.values() for one in of], "Of the tool (default: the bitstream's)."
+            list(dict.fromkeys(one for of in VERSIONS.values() for one in of)),
+            "Of the tool (default: the bitstream's).",
         ),
     ] = None,
     clock: Annotated[
-        float | None, typer.Option(min=1, help="MHz to ask v++ for (default: what the bitstream reached).")
+        float | None,
+        typer.Option(min=1, help="MHz to ask v++ or icpx for (v++'s default: what the bitstream reached)."),
     ] = None,
     relaxed: Annotated[
         bool | None,
-        typer.Option(help="Let aoc round in another order (default: where the published bitstream did)."),
+        typer.Option(help="Let aoc or icpx round in another order (default: where the published one did)."),
     ] = None,
     checked: Annotated[
         bool, typer.Option("--check/--no-check", help="Refuse what the tool's documents refuse.")
@@ -97,6 +111,7 @@ def build(
         found = touching(system, board, words)
     found = found if found.engine else found.in_language(language)
     chosen = _chosen(found, tool, target)
+    found = icpx.in_sycl(found) if chosen == icpx.TOOL else found
     how = builds.How(target, platform, tool_version, clock, relaxed)
     made = TOOLS[chosen](found, platform, output, extra or [], how)
     notes = []
@@ -143,6 +158,11 @@ def _chosen(found: Design, tool: str | None, target: str) -> str:
     target."""
     if target not in TARGETS:
         raise FabricmarkError(f"there is no target {target}", f"use --target {' or '.join(TARGETS)}")
+    if found.language == SYCL:
+        tool = tool or icpx.TOOL
+        if tool != icpx.TOOL:
+            cause = f"{LANGUAGES[SYCL]} is for {icpx.TOOL}, not for {tool}"
+            raise FabricmarkError(cause, f"use --tool {icpx.TOOL} or another --language")
     of_board = OF_PLACEMENTS.get(found.memory.placement) or OF_KINDS.get(found.memory.kind, "")
     able = TARGETS[target]
     if tool in TOOLS and tool not in able:
@@ -152,7 +172,8 @@ def _chosen(found: Design, tool: str | None, target: str) -> str:
         return card.TOOL
     if tool is None and of_board and of_board not in able:
         raise FabricmarkError(f"{of_board} makes nothing for {target}", "use another --target")
-    chosen = tool or of_board or (able[0] if len(able) == 1 else "")
+    usual = [one for one in able if one != icpx.TOOL]
+    chosen = tool or of_board or (usual[0] if len(usual) == 1 else "")
     if chosen not in TOOLS:
         cause = f"there is no tool {tool}" if tool else "nothing says whose compiler it is for"
         raise FabricmarkError(cause, f"use --tool {' or '.join(able)}")

@@ -14,9 +14,9 @@ FPGA = "fpga"
 STYLE = "single-work-item"
 DATAFLOW = "dataflow"
 # In what the kernels are written that the tool compiles. Where a variant has them in HLS C++, too, both are
-# the same lines (kernels/common/hls.hpp).
-OPENCL, HLS = "opencl", "hls"
-LANGUAGES = {OPENCL: "OpenCL C", HLS: "HLS C++"}
+# the same lines (kernels/common/hls.hpp); SYCL C++ are the lines of OpenCL C (kernels/common/sycl.hpp).
+OPENCL, HLS, SYCL = "opencl", "hls", "sycl"
+LANGUAGES = {OPENCL: "OpenCL C", HLS: "HLS C++", SYCL: "SYCL C++"}
 REPLICATIONS = "replications"
 PARTITION = ("partition_elements",)  # of runs, and of local memory
 # The kernel without a body that micro-benchmarks start with each memory; by the letters of their options what
@@ -65,8 +65,9 @@ class Design:
     `parameters`: those of the build, which the sidecar of the bitstream says. `board`: its id, and
     `bitstream`: FILE/NAME of the one that it is built as; "" where nothing says so. Of that one `clock_hz` is
     the clock that it reached (0: not known), and `tools` what made it, in words. `hls`: the source in HLS
-    C++, where there is one; `language`: of `source`, one of LANGUAGES. `engine`: the transport of the engine
-    of ACCL that is linked with the kernels; "" for none."""
+    C++, where there is one; `is_sycl`: whether its OpenCL C is SYCL C++, too; channels are pipes there.
+    `language`: of `source`, one of LANGUAGES. `engine`: the transport of the engine of ACCL that is linked
+    with the kernels; "" for none."""
 
     benchmark: str
     variant: str
@@ -83,12 +84,15 @@ class Design:
     hls: Path | None = None
     language: str = OPENCL
     engine: str = ""
+    is_sycl: bool = False
 
     def in_language(self, language: str) -> "Design":
         """The same from sources of another language. Raises FabricmarkError (2) where there are none."""
         check_known(language, [*LANGUAGES], f"there is no language {language}")
         if language == self.language:
             return self
+        if language == SYCL and self.is_sycl and self.language == OPENCL:
+            return replace(self, language=language)
         if language != HLS or self.hls is None:
             cause = f"{self.benchmark}'s variant {self.variant} is not written in {LANGUAGES[language]}"
             raise FabricmarkError(cause, "leave out --language")
@@ -102,9 +106,9 @@ class Design:
             if name != REPLICATIONS.upper() and not (name.startswith("-") and self.language == HLS)
         ]
 
-    def sidecar(self) -> str:
-        """What the programs read beside the bitstream (docs/platforms.md)."""
-        known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board}
+    def sidecar(self, tools: str = "") -> str:
+        """What the programs read beside it (docs/platforms.md); `tools`: what makes it, in words."""
+        known = {"benchmark": self.benchmark, "variant": self.variant, "board": self.board, "tools": tools}
         known |= {"bitstream": self.bitstream}
         known |= {"language": LANGUAGES[self.language] if self.language != OPENCL else ""}
         lines = [f"{name} = {toml_value(value)}" for name, value in known.items() if value] + ["[parameters]"]
@@ -253,6 +257,8 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         entries.append(Kernel(entry["name"], entry["replicated"], copies, buffers, arguments=arguments))
     of_build = {name for name, one in spec.parameters.items() if one.stage == "build"}
     of_build |= {REPLICATIONS} if variant["replicated"] else set()
+    # The variant for it has its name.
+    has_channels = transports.between_streams(of_transport) and answer["variant"] == of_transport
     return Design(
         benchmark,
         answer["variant"],
@@ -261,7 +267,7 @@ def _made(benchmark: str, answer: Mapping, memory: Memory) -> Design:
         answer["definitions"],
         tuple(entries),
         memory,
-        # The variant for it has its name.
-        transports.between_streams(of_transport) and answer["variant"] == of_transport,
+        has_channels,
         hls=paths.kernels() / benchmark / variant["hls"] if variant["hls"] else None,
+        is_sycl=variant["sycl"] or has_channels,
     )

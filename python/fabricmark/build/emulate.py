@@ -16,7 +16,7 @@ from fabricmark.base import kernels, xrt
 from fabricmark.base.errors import FabricmarkError, refusing
 from fabricmark.build import card, xclbin
 from fabricmark.build import steps as builds
-from fabricmark.build.design import OPENCL, REPLICATIONS, resolve
+from fabricmark.build.design import LANGUAGES, OPENCL, REPLICATIONS, SYCL, resolve
 from fabricmark.systems.choice import Wanted
 
 FOLDER = "card"  # beside the results
@@ -89,8 +89,12 @@ def _build_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
 
 def check(emulate: bool, backend: str | None, language: str | None, devices: Sequence[str | None]) -> None:
     """Raises FabricmarkError (2) for a backend or language without emulation, and emulation with a named
-    device."""
-    if language is not None and not emulate:
+    device or in SYCL C++, which is for devices of SYCL."""
+    if language == SYCL and emulate:
+        raise FabricmarkError(
+            f"emulated cards take no {LANGUAGES[SYCL]}", "leave out --emulate or --language"
+        )
+    if language not in (None, SYCL) and not emulate:
         raise FabricmarkError(f"--language {language}", "use it with --emulate, or with `fabricmark build`")
     if backend is not None and (not emulate or backend not in xrt.NAMES):
         remedy = f"use {' or '.join(xrt.NAMES)} with --emulate, or give it to the program"

@@ -13,7 +13,8 @@ from fabricmark.base import paths
 from fabricmark.base.errors import FabricmarkError, check_known
 
 FOLDER = paths.PACKAGE / "build" / "rules"
-FILES = {"v++": "vitis", "aoc": "aoc", "icpx": "icpx"}  # by the name of the tool
+ONEAPI = "icpx"  # has its own packages of boards that aoc has, too
+FILES = {"v++": "vitis", "aoc": "aoc", ONEAPI: "icpx"}  # by the name of the tool
 NOTE = "note"  # the mark of a rule that is said and stops nothing
 
 
@@ -167,10 +168,21 @@ def load(tool: str) -> Rules:
 
 @cache
 def boards() -> Mapping[str, Board]:
-    """All boards, by the names of systems/boards."""
+    """All boards, by the names of systems/boards, as the vendor's tool for OpenCL C has them."""
+    return _boards("boards")
+
+
+def boards_of(tool: str) -> Mapping[str, Board]:
+    """Those that a tool has a platform of."""
+    found = {**boards(), **_boards("oneapi")} if tool == ONEAPI else boards()
+    return {name: one for name, one in found.items() if one.tool == tool}
+
+
+@cache
+def _boards(section: str) -> Mapping[str, Board]:
     document, found = _read("boards"), {}
-    for name, given in document["boards"].items():
-        one = document["boards"][given["like"]] if "like" in given else given
+    for name, given in document[section].items():
+        one = document[section][given["like"]] if "like" in given else given
         platforms = [Platform(p["name"], _span(p), p.get("io_channels", 0)) for p in one["platforms"]]
         numbers = {part: one[part] for part in ("slrs", "usual_slr", "clock_mhz") if part in one}
         found[name] = Board(
@@ -182,8 +194,7 @@ def boards() -> Mapping[str, Board]:
 
 def board(tool: str, name: str) -> Board | None:
     """What the tool knows of a board; None where it has none of that name, or another tool has."""
-    found = boards().get(name)
-    return found if found is not None and found.tool == tool else None
+    return boards_of(tool).get(name)
 
 
 def version_of(tool: str, given: str | None, made_by: str) -> str:

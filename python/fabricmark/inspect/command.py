@@ -10,7 +10,7 @@ from typing import Annotated
 from fabricmark.base import choices, paths
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build.command import Language, Settings, settings
-from fabricmark.build.design import HLS, OPENCL, Design, resolve
+from fabricmark.build.design import HLS, LANGUAGES, OPENCL, SYCL, Design, resolve
 from fabricmark.inspect import chips, view
 from fabricmark.inspect.inspection import Kernel, inspect_file
 from fabricmark.systems import choice, export, files, option_types
@@ -42,6 +42,8 @@ def inspect(
         place = choice.Wanted(system, board, bitstream_id, transport)
         check_variant(system, bitstream_id or choice.bitstream_of(name, place, verb="inspect"))
     design = resolve(name, VARIANT, system, bitstream_id, settings(name, given or []), board, transport)
+    if language == SYCL:
+        raise FabricmarkError(f"nothing is estimated of {LANGUAGES[SYCL]}", "leave out --language")
     design = design.in_language(language)
     known = chips.vendor_of(design.board, descriptions(design.board)) if system is not None else None
     if language == HLS:
