@@ -147,7 +147,7 @@ void StepWindows::run(TimedRegions& regions, const std::string& name, int repeti
     return;
   }
   regions.aside([&] {
-    kept_.push_back({first_, application_.read()});
+    keep(first_);
     // About as many bytes of states as are kept at once.
     constexpr std::size_t kMost = std::size_t{1} << 28U;
     const auto bytes = static_cast<std::size_t>(
@@ -159,15 +159,20 @@ void StepWindows::run(TimedRegions& regions, const std::string& name, int repeti
     for (const std::int64_t pause : drawn_.pauses) {
       application_.advance(pause);
       regions.pause([&] {
-        kept_.push_back({pause, application_.read()});
+        keep(pause);
         if (!drawn_.is_run_again && kept_.size() > most_kept_) recompute_kept();
       });
     }
     application_.advance(last);
   });
-  regions.aside([&] { kept_.push_back({last, application_.read()}); });
+  regions.aside([&] { keep(last); });
   counted_ += count_;
   recomputed_ += static_cast<std::int64_t>(drawn_.recomputed.size());
+}
+
+void StepWindows::keep(std::int64_t step) {
+  kept_.push_back({step, {}});
+  application_.read(kept_.back().state);
 }
 
 void StepWindows::replace_end(StepState state) {
@@ -198,18 +203,20 @@ void StepWindows::check_again(const Kept& from, const Kept& to) {
   const auto begin = std::ranges::lower_bound(drawn_.recomputed, from.step);
   const auto end = std::ranges::lower_bound(drawn_.recomputed, to.step);
   std::int64_t at = from.step;
+  StepState before;
   StepState after = from.state;  // at `known`
   std::int64_t known = from.step;
   for (auto step = begin; step != end; ++step) {
     if (at < *step) application_.run_again(at, *step);
-    const StepState before = known == *step ? std::move(after) : application_.read();
+    if (known != *step) application_.read(after);
+    std::swap(before, after);
     application_.run_again(*step, *step + 1);
     at = known = *step + 1;
-    after = application_.read();
+    application_.read(after);
     recompute(*step, before, after);
   }
   if (at < to.step) application_.run_again(at, to.step);
-  if (known != to.step) after = application_.read();
+  if (known != to.step) application_.read(after);
   again_.checked += after.size();
   keep_worse(again_, application_.compare(after, to.state), fmt::format(" after step {}", to.step));
 }

@@ -38,8 +38,9 @@ class Stepping : public Interface {
   /// Steps of the timed run up to this one, with what it writes beside its result. Returns when they are
   /// done.
   virtual void advance(std::int64_t to) = 0;
-  /// The state on the device.
-  virtual StepState read() = 0;
+  /// The state on the device, into memory that need not be new: the first touch of gigabytes takes longer
+  /// than their way from the device.
+  virtual void read(StepState& state) = 0;
   /// Puts a state, which is that before `step`, on the device. `bits`: drawn, the same on all ranks.
   virtual void restore(const StepState& state, std::int64_t step, std::uint64_t bits) = 0;
   /// Steps on the device, from one to another, of which nothing is written.
@@ -122,6 +123,7 @@ class StepWindows {
   [[nodiscard]] StepRange range_of_repetition() const;
   /// The steps between two states that follow each other, on the device once more.
   void check_again(const Kept& from, const Kept& to);
+  void keep(std::int64_t step);
   void recompute(std::int64_t step, const StepState& before, const StepState& after);
   /// What is kept of steps that are to be recomputed.
   void recompute_kept();

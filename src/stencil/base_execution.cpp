@@ -39,10 +39,10 @@ class BaseExecution final : public Execution {
     states_.now().write(states_.queue(), host_.data(), host_.size() * sizeof(T));
     states_.begin(offset);
   }
-  std::vector<double> read() override {
+  void read(std::vector<double>& state) override {
     states_.now().read(states_.queue(), host_.data(), host_.size() * sizeof(T));
     states_.queue().finish();
-    std::vector<double> state(part_.numbers());
+    state.resize(part_.numbers());
     for (std::size_t field = 0; field < part_.fields; ++field) {
       for (std::size_t row = 0; row < part_.rows; ++row) {
         for (std::size_t column = 0; column < part_.columns; ++column) {
@@ -50,7 +50,6 @@ class BaseExecution final : public Execution {
         }
       }
     }
-    return state;
   }
   void advance(std::int64_t first, std::int64_t count) override {
     states_.set_state(first);

@@ -22,8 +22,13 @@ class Execution : public Interface {
   /// Puts a state on the device. To kernels, steps have numbers that are larger by `offset`, so that they
   /// cannot know how far a run is: one of runtime::drawn_offset.
   virtual void write(const std::vector<double>& state, std::uint32_t offset) = 0;
-  /// The state on the device.
-  virtual std::vector<double> read() = 0;
+  /// The state on the device, into memory that need not be new.
+  virtual void read(std::vector<double>& state) = 0;
+  [[nodiscard]] std::vector<double> read() {
+    std::vector<double> state;
+    read(state);
+    return state;
+  }
   /// `count` steps from the state `first` on. Returns when they are done.
   virtual void advance(std::int64_t first, std::int64_t count) = 0;
   /// The first state in which a cell of this rank was in trouble, if any. Then `read` gives that which the

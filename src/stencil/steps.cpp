@@ -5,7 +5,9 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <map>
 #include <mutex>
+#include <utility>
 
 #include "base/error.hpp"
 #include "base/parallel.hpp"
@@ -45,7 +47,12 @@ void GridSteps::advance(std::int64_t to) {
     make(step_, end);
     step_ = end;
     check();
-    if (end == wanted) regions_->pause([&] { recorder_->take(end, execution_.read()); });
+    if (end == wanted) {
+      regions_->pause([&] {
+        execution_.read(recorded_);
+        recorder_->take(end, recorded_);
+      });
+    }
   }
 }
 
@@ -111,13 +118,12 @@ std::vector<double> GridSteps::scales_of(const std::vector<double>& state) const
   return scales;
 }
 
-runtime::StepError GridSteps::furthest(const std::vector<double>& expected, const std::vector<double>& actual,
-                                       std::size_t first_row, std::size_t rows,
-                                       const std::vector<double>& scales, bool is_reference) const {
+runtime::StepError GridSteps::furthest_of(const Compared& states, std::size_t begin, std::size_t end) const {
+  const auto& [expected, actual, first_row, rows, scales, is_reference] = states;
   runtime::StepError found;
   std::vector<double> cell(part_.fields);
   for (std::size_t field = 0; field < part_.fields; ++field) {
-    for (std::size_t n = 0; n < rows; ++n) {
+    for (std::size_t n = begin; n < end; ++n) {
       const std::size_t row = (first_row + n) % part_.rows;
       const double* const should = &expected[(field * rows + n) * part_.columns];
       const double* const is = &actual[part_.at(field, row, 0)];
@@ -144,6 +150,23 @@ runtime::StepError GridSteps::furthest(const std::vector<double>& expected, cons
   return found;
 }
 
+runtime::StepError GridSteps::furthest(const Compared& states) const {
+  const std::size_t least = 1 + kWorthAThread / std::max<std::size_t>(1, part_.columns * part_.fields);
+  std::map<std::size_t, runtime::StepError> parts;  // in the order of the rows, whichever thread is first
+  std::mutex lock;
+  parallel_for(states.rows, runtime::host_threads(context_.ranks()), least,
+               [&](std::size_t begin, std::size_t end) {
+                 runtime::StepError found = furthest_of(states, begin, end);
+                 const std::scoped_lock guard(lock);
+                 parts[begin] = std::move(found);
+               });
+  runtime::StepError worst;
+  for (auto& [begin, found] : parts) {
+    if (found.error > worst.error) worst = std::move(found);
+  }
+  return worst;
+}
+
 runtime::StepError GridSteps::recompute(std::int64_t /*step*/, const runtime::StepState& before,
                                         const runtime::StepState& after, const runtime::StepPart& part) {
   const auto rows = static_cast<double>(part_.rows);
@@ -151,7 +174,7 @@ runtime::StepError GridSteps::recompute(std::int64_t /*step*/, const runtime::St
   const auto count = std::min(part_.rows, static_cast<std::size_t>(std::ceil(part.share * rows)));
   const std::vector<double> expected = reference_.step(before, first, count);
   runtime::StepError found =
-      furthest(expected, after, first, count, scales_of(before), /*is_reference=*/true);
+      furthest({expected, after, first, count, scales_of(before), /*is_reference=*/true});
   if (const std::optional<Place>& cell = reference_.trouble()) {
     found.error = std::numeric_limits<double>::infinity();
     found.worst = {
@@ -162,7 +185,7 @@ runtime::StepError GridSteps::recompute(std::int64_t /*step*/, const runtime::St
 }
 
 runtime::StepError GridSteps::compare(const runtime::StepState& expected, const runtime::StepState& actual) {
-  return furthest(expected, actual, 0, part_.rows, scales_of(expected), /*is_reference=*/false);
+  return furthest({expected, actual, 0, part_.rows, scales_of(expected), /*is_reference=*/false});
 }
 
 }  // namespace fabricmark::stencil

@@ -22,7 +22,7 @@ class GridSteps final : public runtime::Stepping {
   /// not.
   void record(Recorder* recorder, runtime::TimedRegions* regions);
   void advance(std::int64_t to) override;
-  runtime::StepState read() override { return execution_.read(); }
+  void read(runtime::StepState& state) override { execution_.read(state); }
   void restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) override;
   void run_again(std::int64_t from, std::int64_t to) override;
   runtime::StepError recompute(std::int64_t step, const runtime::StepState& before,
@@ -39,11 +39,19 @@ class GridSteps final : public runtime::Stepping {
   void check();
   /// What errors of each field count against, of all ranks.
   [[nodiscard]] std::vector<double> scales_of(const std::vector<double>& state) const;
-  /// How far rows of a state are from others, which stand field by field, row by row.
-  [[nodiscard]] runtime::StepError furthest(const std::vector<double>& expected,
-                                            const std::vector<double>& actual, std::size_t first_row,
-                                            std::size_t rows, const std::vector<double>& scales,
-                                            bool is_reference) const;
+  /// Rows of a state beside others, which stand field by field, row by row.
+  struct Compared {
+    const std::vector<double>& expected;
+    const std::vector<double>& actual;
+    std::size_t first_row;
+    std::size_t rows;
+    std::vector<double> scales;
+    bool is_reference;
+  };
+  /// How far they are from each other.
+  [[nodiscard]] runtime::StepError furthest(const Compared& states) const;
+  [[nodiscard]] runtime::StepError furthest_of(const Compared& states, std::size_t begin,
+                                               std::size_t end) const;
 
   const runtime::Context& context_;
   const Application& application_;
@@ -53,6 +61,7 @@ class GridSteps final : public runtime::Stepping {
   Reference reference_;
   std::int64_t step_ = 0;
   Recorder* recorder_ = nullptr;
+  std::vector<double> recorded_;
   runtime::TimedRegions* regions_ = nullptr;
 };
 

@@ -87,14 +87,13 @@ class ThroughputExecution final : public Execution {
     states_.now().write(states_.queue(), host_.data(), host_.size() * sizeof(T));
     states_.begin(offset);
   }
-  std::vector<double> read() override {
+  void read(std::vector<double>& state) override {
     states_.now().read(states_.queue(), host_.data(), host_.size() * sizeof(T));
     states_.queue().finish();
-    std::vector<double> state(part_.numbers());
+    state.resize(part_.numbers());
     for_all([&](std::size_t here, std::size_t there) {
       std::copy_n(host_.data() + there, part_.columns, &state[here]);
     });
-    return state;
   }
 
   void advance(std::int64_t first, std::int64_t count) override {

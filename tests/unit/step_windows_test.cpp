@@ -115,7 +115,7 @@ class Halving final : public Stepping {
     recomputed.clear();
   }
   void advance(std::int64_t to) override { go(to, false); }
-  StepState read() override { return {x_}; }
+  void read(StepState& state) override { state = {x_}; }
   void restore(const StepState& state, std::int64_t step, std::uint64_t /*bits*/) override {
     x_ = state.at(0);
     step_ = step;

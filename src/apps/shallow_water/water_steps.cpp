@@ -32,10 +32,10 @@ Field WaterSteps::field_of(const runtime::StepState& state) const {
   return field;
 }
 
-runtime::StepState WaterSteps::read() {
+void WaterSteps::read(runtime::StepState& state) {
   Field field(basis_.modes(), local_.own());
   execution_.read(field);
-  return std::move(field.values);
+  state = std::move(field.values);
 }
 
 void WaterSteps::restore(const runtime::StepState& state, std::int64_t /*step*/, std::uint64_t bits) {

@@ -23,7 +23,7 @@ class WaterSteps final : public runtime::Stepping {
   [[nodiscard]] std::uint32_t offset(std::uint64_t bits) const;
 
   void advance(std::int64_t to) override { simulation_.advance(to); }
-  runtime::StepState read() override;
+  void read(runtime::StepState& state) override;
   void restore(const runtime::StepState& state, std::int64_t step, std::uint64_t bits) override;
   void run_again(std::int64_t from, std::int64_t to) override;
   runtime::StepError recompute(std::int64_t step, const runtime::StepState& before,

@@ -76,12 +76,11 @@ class CascadeExecution final : public Execution {
                                     : static_cast<scalar>(problem_.kind({column, row}));
     });
   }
-  std::vector<double> read() override {
-    std::vector<double> state(part_.numbers());
+  void read(std::vector<double>& state) override {
+    state.resize(part_.numbers());
     each([&](std::size_t field, std::size_t row, std::size_t column, const scalar& number) {
       if (field < part_.fields) state[part_.at(field, row, column)] = number;
     });
-    return state;
   }
 
   void advance(std::int64_t first, std::int64_t count) override {
