@@ -15,9 +15,9 @@ void publish_at_exit(const std::string& program);
 /// by a library: then a line says so, nothing comes out, and the exit code is 3 (environment).
 void note_return();
 
-/// Holds a result for `json` ("-": standard output) and, where standard output is free for it, `text`, which is
-/// its table or line. What cannot be written then makes one line and the exit code; the result is in the folder
-/// of temporary files, which the line names.
+/// Holds a result for `json` ("-": standard output) and, where standard output is free for it, `text`, which
+/// is its table or line. What cannot be written then makes one line and the exit code; the result is in the
+/// folder of temporary files, which the line names.
 void hold_result(const Result& result, const std::optional<std::string>& json, const std::string& text);
 
 /// Writes what is held now: of processes under a launcher, which ends all of them once one has ended with

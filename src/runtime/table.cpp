@@ -209,13 +209,14 @@ std::string to_line(const Result& result) {
   } else if (wrong == result.verdicts.end()) {
     text += fmt::format("valid, {} check{}", checks, checks == 1 ? "" : "s");
   } else {
-    text += fmt::format("INVALID, {} of {} checks, {}", std::ranges::count_if(result.verdicts, is_wrong), checks,
-                        wrong->verdict.name);
+    text += fmt::format("INVALID, {} of {} checks, {}", std::ranges::count_if(result.verdicts, is_wrong),
+                        checks, wrong->verdict.name);
   }
   if (!result.metrics.empty()) {
     const Metric& first = result.metrics.front();
-    text += fmt::format("; {} {:.4g} {} ({})", axes_text(first), best_of(values_of(result, first), first.better),
-                        first.unit, name_of(kind_of(result, first.kind)));
+    text +=
+        fmt::format("; {} {:.4g} {} ({})", axes_text(first), best_of(values_of(result, first), first.better),
+                    first.unit, name_of(kind_of(result, first.kind)));
   }
   return text + '\n';
 }

@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <exception>
 #include <fstream>
 #include <string>
 #include <string_view>
@@ -47,7 +48,7 @@ inline std::string better_core(std::string_view found, VectorLevel cpu) {
 
 /// OpenBLAS chooses its kernels when it is loaded: where it chose badly, the program starts once more with
 /// OPENBLAS_CORETYPE, unless that is set.
-inline bool choose_core() {
+inline bool choose_core() noexcept try {
   constexpr const char* kVariable = "OPENBLAS_CORETYPE";
   if (std::getenv(kVariable) != nullptr) return false;
   const std::string core = better_core(openblas_get_corename(), level_of_cpu());
@@ -61,7 +62,9 @@ inline bool choose_core() {
   std::array<char, 4096> path{};
   const ssize_t length = readlink("/proc/self/exe", path.data(), path.size() - 1);
   if (length > 0 && !words.empty()) execv(path.data(), arguments.data());
-  return false;  // it goes on as it is
+  return false;                    // it goes on as it is
+} catch (const std::exception&) {  // without memory for the words
+  return false;
 }
 
 /// Before main, in each program that has a source with this header.
