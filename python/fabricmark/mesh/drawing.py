@@ -225,9 +225,9 @@ def png(figure, words: str) -> bytes:
     from PIL import Image
     from PIL.PngImagePlugin import PngInfo
 
-    drawn, packed, said = BytesIO(), BytesIO(), PngInfo()
-    figure.savefig(drawn, format="png")
+    buffer, packed, said = BytesIO(), BytesIO(), PngInfo()
+    figure.savefig(buffer, format="png")
     said.add_text("Description", printable(words))
-    picture = Image.open(drawn).convert("RGB").quantize(PICTURE_COLOURS, dither=Image.Dither.NONE)
+    picture = Image.open(buffer).convert("RGB").quantize(PICTURE_COLOURS, dither=Image.Dither.NONE)
     picture.save(packed, format="PNG", optimize=True, pnginfo=said)
     return packed.getvalue()
