@@ -283,7 +283,8 @@ def run_command(
     todo = [replace(job, launcher=launcher) for job in found]
     illustrations = list(running.illustrations(todo)) if with_pictures else []
     code = shown.jobs(todo)
-    raise typer.Exit(max(code, shown.jobs(illustrations, in_short=True)) if illustrations else code)
+    in_short = replace(shown, full=False, quiet=True)
+    raise typer.Exit(max(code, in_short.jobs(illustrations)) if illustrations else code)
 
 
 def _run_campaign(

@@ -4,6 +4,7 @@ What is found has the name of its rule, and one line. check_vitis.py and check_a
 knows; here is what a command line is to both.
 """
 
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -92,6 +93,31 @@ def words(script: Script, command: Sequence[str]) -> Iterator[Word | Finding]:
         if option.values and value not in option.values:
             yield script.finding("option-unknown", word)
         yield Word(option, value or "")
+
+
+@dataclass(frozen=True)
+class Call:
+    """A command line: its options with their values, its inputs, and what is wrong with its words."""
+
+    given: Sequence[Word]
+    inputs: Sequence[str]
+    wrong: Sequence[Finding]
+
+    def values(self, of: str) -> Iterator[str]:
+        """Those of an option that may stand there several times."""
+        return (one.value for one in self.given if one.option and one.option.name == of)
+
+
+def call(script: Script, command: Sequence[str]) -> Call:
+    """A command line in its parts, and an option among what is wrong that stands there more often than once
+    where it must not."""
+    found = list(words(script, command))
+    given = [one for one in found if isinstance(one, Word) and one.option is not None]
+    inputs = [one.value for one in found if isinstance(one, Word) and one.option is None]
+    wrong = [one for one in found if isinstance(one, Finding)]
+    counts = Counter(one.option for one in given if one.option)
+    twice = [one.name for one, count in counts.items() if one.once and count > 1]
+    return Call(given, inputs, [*wrong, *(script.finding("option-twice", name) for name in twice)])
 
 
 def _option(rules: Rules, word: str) -> tuple[Option | None, str | None]:

@@ -1,11 +1,10 @@
 """The rules of aoc (rules/aoc.toml)."""
 
 import re
-from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
-from fabricmark.build.check import Finding, Script, Word, ending, words
+from fabricmark.build.check import Call, Finding, Script, call, ending
 
 TOOL = "aoc"
 DEFINITION = re.compile(r"[A-Za-z_]\w*(?:=.*)?", re.DOTALL)
@@ -18,27 +17,20 @@ def findings(script: Script) -> Iterator[Finding]:
     """All that aoc would refuse, and what it would choose itself."""
     for command in script.commands:
         if command[0] == TOOL:
-            yield from _call(script, list(words(script, command)))
+            yield from _call(script, call(script, command))
 
 
-def _call(script: Script, found: list[Word | Finding]) -> Iterator[Finding]:
-    yield from (one for one in found if isinstance(one, Finding))
-    given = [one for one in found if isinstance(one, Word) and one.option is not None]
-    inputs = [one.value for one in found if isinstance(one, Word) and one.option is None]
-    values = {one.option.meaning: one.value for one in given if one.option}
-    counts = Counter(one.option for one in given if one.option)
-    yield from (
-        script.finding("option-twice", one.name) for one, count in counts.items() if one.once and count > 1
-    )
-    files = [one for one in inputs if ending(one) in SOURCES]
+def _call(script: Script, found: Call) -> Iterator[Finding]:
+    yield from found.wrong
+    values = {one.option.meaning: one.value for one in found.given if one.option}
+    files = [one for one in found.inputs if ending(one) in SOURCES]
     if not files:
-        yield script.finding("source-missing", " ".join(inputs) or "none")
+        yield script.finding("source-missing", " ".join(found.inputs) or "none")
     for file in files:
         if Path(file).stem.lower() in script.rules.reserved["sources"]:
             yield script.finding("source-name", file)
-    for one in given:
-        if one.option and one.option.name == "-D":
-            yield from _definition(script, one.value)
+    for value in found.values("-D"):
+        yield from _definition(script, value)
     stages = [stage for stage in STAGES if stage in values]
     if len(stages) > 1:
         yield script.finding("stages", " and ".join(stages))

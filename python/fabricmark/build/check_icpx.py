@@ -4,7 +4,7 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Mapping
 
-from fabricmark.build.check import Finding, Script, Word, ending, words
+from fabricmark.build.check import Call, Finding, Script, call, ending
 
 TOOL = "icpx"
 DEFINITION = re.compile(r"[A-Za-z_]\w*(?:\([\w, ]*\))?(?:=.*)?", re.DOTALL)  # of a function, too
@@ -21,29 +21,23 @@ def findings(script: Script) -> Iterator[Finding]:
     """All that icpx would refuse, and what it would choose itself."""
     for command in script.commands:
         if command[0] == TOOL:
-            yield from _call(script, list(words(script, command)))
+            yield from _call(script, call(script, command))
     for text in script.files.values():
         yield from _wrapper(script, text)
 
 
-def _call(script: Script, found: list[Word | Finding]) -> Iterator[Finding]:
-    yield from (one for one in found if isinstance(one, Finding))
-    given = [one for one in found if isinstance(one, Word) and one.option is not None]
-    inputs = [one.value for one in found if isinstance(one, Word) and one.option is None]
-    values = {one.option.name: one.value for one in given if one.option}
-    counts = Counter(one.option for one in given if one.option)
-    yield from (
-        script.finding("option-twice", one.name) for one, count in counts.items() if one.once and count > 1
-    )
-    for one in given:
-        if one.option and one.option.name == "-D" and not DEFINITION.fullmatch(one.value):
-            yield script.finding("definition-form", f"-D{one.value}")
+def _call(script: Script, found: Call) -> Iterator[Finding]:
+    yield from found.wrong
+    values = {one.option.name: one.value for one in found.given if one.option}
+    for value in found.values("-D"):
+        if not DEFINITION.fullmatch(value):
+            yield script.finding("definition-form", f"-D{value}")
     if "-fsycl" not in values:
         yield script.finding("sycl-missing", "no -fsycl")
     if "-fintelfpga" not in values:
         yield script.finding("fpga-missing", "no -fintelfpga")
-    if not [one for one in inputs if ending(one) in SOURCES]:
-        yield script.finding("source-missing", " ".join(inputs) or "none")
+    if not [one for one in found.inputs if ending(one) in SOURCES]:
+        yield script.finding("source-missing", " ".join(found.inputs) or "none")
     yield from _stage(script, values)
     yield from _output(script, values)
     if "-Xsclock" in values and not CLOCK.fullmatch(values["-Xsclock"]):

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fabricmark.base.errors import printable
 from fabricmark.grids.run_fields import Gauge, RunFields
-from fabricmark.mesh.drawing import Frame, animated, hours, png
+from fabricmark.mesh.drawing import Frame, animated, canvas, hours, png
 
 if TYPE_CHECKING:
     import numpy
@@ -169,18 +169,14 @@ def _thinned(values: Any) -> Any:
 @contextmanager
 def _map(where: Ground, title: str, dots_per_inch: int = DOTS_PER_INCH) -> Iterator[tuple[Any, Any]]:
     """Axes on land, with the coast and the gauges."""
-    from matplotlib import patheffects, rc_context
-    from matplotlib.figure import Figure
+    from matplotlib import patheffects
 
     west, east, south, north = where.edges
     # A degree of latitude is longer than one of longitude, as the grid's cells say.
     aspect = where.height / (north - south) / (where.width / (east - west))
     inches = WIDTH_INCHES * 0.8 * where.height / where.width + 0.9
-    with rc_context({"text.parse_math": False, "font.size": 9}):
-        size = (WIDTH_INCHES, min(max(inches, LEAST_HEIGHT), MOST_HEIGHT))
-        figure = Figure(figsize=size, dpi=dots_per_inch, layout="constrained")
-        axes = figure.add_subplot()
-        axes.set_title(printable(title), fontsize=10)
+    size = (WIDTH_INCHES, min(max(inches, LEAST_HEIGHT), MOST_HEIGHT))
+    with canvas(title, size, dots_per_inch) as (figure, axes):
         axes.set_xlabel("longitude [degrees]" if where.degrees else "x [km]")
         axes.set_ylabel("latitude [degrees]" if where.degrees else "y [km]")
         axes.set_facecolor(LAND)

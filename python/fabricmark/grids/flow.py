@@ -2,10 +2,10 @@
 
 from pathlib import Path
 
-from fabricmark.base.errors import FabricmarkError, printable
+from fabricmark.base.errors import FabricmarkError
 from fabricmark.grids.run_fields import REMEDY
 from fabricmark.mesh.arrays import load_array
-from fabricmark.mesh.drawing import png
+from fabricmark.mesh.drawing import canvas, png
 
 EAST, NORTH, CELLS = "u.npy", "v.npy", "cells.npy"
 WIDTH_INCHES, LEAST_HEIGHT, MOST_HEIGHT, DOTS_PER_INCH = 8.0, 2.4, 9.0, 100
@@ -23,10 +23,7 @@ def speed_picture(folder: Path, title: str) -> bytes:
 
     Raises FabricmarkError (2) for files that do not fit each other.
     """
-    # Imported here: it takes a second, which tables in the terminal shall not wait for.
     import numpy
-    from matplotlib import rc_context
-    from matplotlib.figure import Figure
 
     east, north, cells = (load_array(folder / name) for name in (EAST, NORTH, CELLS))
     if east.ndim != 2 or east.shape != north.shape or cells.shape[:1] != (east.size,) or cells.ndim != 2:
@@ -35,10 +32,7 @@ def speed_picture(folder: Path, title: str) -> bytes:
     step = max(1, -(-max(east.shape) // MOST_PIXELS))
     speed = numpy.ma.masked_where(is_wall, numpy.hypot(east, north))[::step, ::step]
     inches = min(max(WIDTH_INCHES * 0.8 * east.shape[0] / east.shape[1] + 0.9, LEAST_HEIGHT), MOST_HEIGHT)
-    with rc_context({"text.parse_math": False, "font.size": 9}):
-        figure = Figure(figsize=(WIDTH_INCHES, inches), dpi=DOTS_PER_INCH, layout="constrained")
-        axes = figure.add_subplot()
-        axes.set_title(printable(title), fontsize=10)
+    with canvas(title, (WIDTH_INCHES, inches), DOTS_PER_INCH) as (figure, axes):
         axes.set_xlabel("column")
         axes.set_ylabel("row")
         axes.set_facecolor(SOLID)

@@ -21,25 +21,23 @@ class Shown:
     full: bool
     quiet: bool
 
-    def jobs(self, todo: Sequence[Job], *, in_short: bool = False) -> int:
-        """Do all jobs and print what they found, `in_short` the closing line alone; the worst exit code.
+    def jobs(self, todo: Sequence[Job]) -> int:
+        """Do all jobs and print what they found; the worst exit code.
 
         Raises FabricmarkError (130) after Ctrl-C: finished results are kept.
         """
-        quiet = self.quiet or in_short
         outcome = running.Outcome()
         try:
-            running.run_all(todo, outcome, quiet=quiet, has_tables=self.full and not in_short)
+            running.run_all(todo, outcome, quiet=self.quiet, has_tables=self.full)
         except KeyboardInterrupt:
             kept = f"{len(outcome.files)} finished results are in {self.output}"
             raise FabricmarkError("interrupted", kept, INTERRUPTED) from None
         loaded, errors = run_tables.load_all(outcome.files)
-        full = self.full and not in_short
-        tables = (lambda: run_tables.show(loaded, whole=True, of_sizes=True)) if full else None
+        tables = (lambda: run_tables.show(loaded, whole=True, of_sizes=True)) if self.full else None
         if loaded or outcome.failures:
-            outputs.show_runs(loaded, outcome.failures, ("report", self.output), tables, quiet=quiet)
+            outputs.show_runs(loaded, outcome.failures, ("report", self.output), tables, quiet=self.quiet)
         if loaded:
-            if self.system is not None and not quiet:
+            if self.system is not None and not self.quiet:
                 published_view.show(loaded, self.system)
             outcome.exit_code = max(outcome.exit_code, run_tables.exit_code(loaded))
         for error in errors:

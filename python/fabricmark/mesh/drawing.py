@@ -168,18 +168,25 @@ def _draw_field(figure, axes, found: raster.Raster, frame: Frame, limit: float, 
 
 
 @contextmanager
-def _figure(arrays: Arrays, title: str, dots_per_inch: int = DOTS_PER_INCH) -> Iterator:
-    """A figure as high as the mesh needs."""
+def canvas(title: str, size: tuple[float, float], dots_per_inch: int) -> Iterator[tuple[Any, Any]]:
+    """A figure of these inches with one pair of axes."""
     # Imported here: it takes a second, which tables in the terminal shall not wait for.
     from matplotlib import rc_context
     from matplotlib.figure import Figure
 
-    width, height = arrays.x.max() - arrays.x.min(), arrays.y.max() - arrays.y.min()
-    inches = min(max(WIDTH_INCHES * 0.82 * height / width + 0.9, 3.0), 10.0)
     with rc_context({"text.parse_math": False, "font.size": 9}):
-        figure = Figure(figsize=(WIDTH_INCHES, inches), dpi=dots_per_inch, layout="constrained")
+        figure = Figure(figsize=size, dpi=dots_per_inch, layout="constrained")
         axes = figure.add_subplot()
         axes.set_title(printable(title), fontsize=10)
+        yield figure, axes
+
+
+@contextmanager
+def _figure(arrays: Arrays, title: str, dots_per_inch: int = DOTS_PER_INCH) -> Iterator:
+    """A figure as high as the mesh needs."""
+    width, height = arrays.x.max() - arrays.x.min(), arrays.y.max() - arrays.y.min()
+    inches = min(max(WIDTH_INCHES * 0.82 * height / width + 0.9, 3.0), 10.0)
+    with canvas(title, (WIDTH_INCHES, inches), dots_per_inch) as (figure, axes):
         axes.set_aspect("equal")
         axes.set_xlabel("x [km]")
         axes.set_ylabel("y [km]")

@@ -2,8 +2,9 @@
 
 import json
 from base64 import b64encode
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 
 from fabricmark.base import paths
@@ -68,8 +69,8 @@ def folder_of(run: Result) -> Path | None:
     return next((place for place in places if _drawer(place) is not None), None)
 
 
-def _drawer(folder: Path) -> Callable[[Group, Path], list[Picture]] | None:
-    """What draws the fields in a folder; None where there are none."""
+def _drawer(folder: Path) -> Callable[[Group, Path], Iterator[Picture]] | None:
+    """What draws the fields in a folder, each picture when it is asked for; None where there are none."""
     drawers = ((_is_mesh, _of_mesh), (run_fields.is_there, _of_grid), (flow.is_there, _of_flow))
     return next((draws for is_there, draws in drawers if is_there(folder)), None)
 
@@ -100,26 +101,20 @@ def runs_with_fields(of_runs: Sequence[Group]) -> list[tuple[Group, Path]]:
 def draw(of_runs: Sequence[Group], of_pictures: Sequence[Group] = ()) -> Drawn:
     """Of one benchmark; of runs that were made for pictures the first one each."""
     found = runs_with_fields(of_runs)
+    wanted: list[tuple[Group, Path, int | None, str]]
+    wanted = [(group, folder, None, f"of {group.label}") for group, folder in found[:MOST_GROUPS]]
+    wanted += [(group, folder, 1, "of a short run") for group, folder in runs_with_fields(of_pictures)]
     pictures: list[Picture] = []
     left = []
-    for group, folder in found[:MOST_GROUPS]:
+    for group, folder, most, whose in wanted:
+        draws = _drawer(folder)
         try:
-            pictures += _drawn(group, folder)
+            pictures += list(islice(draws(group, folder), most)) if draws is not None else []
         except FabricmarkError as error:
-            left.append(f"The fields of {group.label} are not drawn: {error}.")
+            left.append(f"The fields {whose} are not drawn: {error}.")
     if len(found) > MOST_GROUPS:
         left.append(f"The fields of {len(found) - MOST_GROUPS} further groups are left out.")
-    for group, folder in runs_with_fields(of_pictures):
-        try:
-            pictures += _drawn(group, folder)[:1]
-        except FabricmarkError as error:
-            left.append(f"The fields of a short run are not drawn: {error}.")
     return Drawn(unique_slugs(pictures), left)
-
-
-def _drawn(group: Group, folder: Path) -> list[Picture]:
-    draws = _drawer(folder)
-    return draws(group, folder) if draws is not None else []
 
 
 def html(drawn: Drawn) -> str:
@@ -176,17 +171,16 @@ def snapshots(folder: Path, elements: int) -> list[Frame]:
     return frames
 
 
-def _of_mesh(group: Group, folder: Path) -> list[Picture]:
+def _of_mesh(group: Group, folder: Path) -> Iterator[Picture]:
     arrays = Arrays.load(folder)
     frames = snapshots(folder, len(arrays.elements))
     name = group.benchmark
-    drawn = []
     if len(frames) > 1:
-        drawn.append(_film(group, frames, drawing.film(arrays, frames, name, LABEL)))
+        yield _film(group, frames, drawing.film(arrays, frames, name, LABEL))
     if frames:
         last = drawing.field_picture(arrays, frames[-1], name, LABEL)
         title = f"surface elevation after {drawing.hours(frames[-1].seconds)}"
-        drawn.append(_picture(group, "elevation", title, "image/png", last))
+        yield _picture(group, "elevation", title, "image/png", last)
     parts = folder / "part_of.npy"
     if parts.is_file():
         part_of = load_array(parts)
@@ -194,30 +188,27 @@ def _of_mesh(group: Group, folder: Path) -> list[Picture]:
             raise FabricmarkError(f"{parts} has not the part of each element", "run it again")
         count = int(part_of.max()) + 1
         shown = drawing.parts_picture(arrays, part_of, f"{name}: {count} parts")
-        drawn.append(_picture(group, "parts", f"map of {count} parts", "image/png", shown))
+        yield _picture(group, "parts", f"map of {count} parts", "image/png", shown)
     elif not frames:
         shown = drawing.depth_picture(arrays, f"{name}: {len(arrays.elements)} elements")
-        drawn.append(_picture(group, "mesh", f"mesh of {len(arrays.elements)} elements", "image/png", shown))
-    return drawn
+        yield _picture(group, "mesh", f"mesh of {len(arrays.elements)} elements", "image/png", shown)
 
 
-def _of_grid(group: Group, folder: Path) -> list[Picture]:
+def _of_grid(group: Group, folder: Path) -> Iterator[Picture]:
     found = run_fields.load(folder)
     name = group.benchmark
-    drawn = []
     frames = found.frames(thinned(found.snapshots, MOST_FRAMES))
     if len(frames) > 1:
-        drawn.append(_film(group, frames, maps.film(found, frames, name)))
+        yield _film(group, frames, maps.film(found, frames, name))
     for what, (title, picture) in maps.PICTURES.items():
-        drawn.append(_picture(group, what, title, "image/png", picture(found, name)))
-    return drawn
+        yield _picture(group, what, title, "image/png", picture(found, name))
 
 
-def _of_flow(group: Group, folder: Path) -> list[Picture]:
+def _of_flow(group: Group, folder: Path) -> Iterator[Picture]:
     parameters = group.runs[-1].document["parameters"]
     title = f"speed after {parameters['steps']} steps, case {parameters['case']}"
     shown = flow.speed_picture(folder, f"{group.benchmark}: {title}")
-    return [_picture(group, "speed", title, "image/png", shown)]
+    yield _picture(group, "speed", title, "image/png", shown)
 
 
 def _film(group: Group, frames: Sequence[Frame], content: bytes) -> Picture:
