@@ -193,6 +193,13 @@
 #define FM_UNROLL_ON_GPU
 #endif
 
+// Of a loop that fills a CPU's registers: unrolled, its loads would be moved up until registers are spilled.
+#if defined(__clang__)
+#define FM_ROLLED FM_PRAGMA(unroll 1)
+#else
+#define FM_ROLLED
+#endif
+
 // How a loop runs. FM_SERIAL: its iterations one after the other, as those of a loop around pipelines that
 // share local memory. FM_COALESCE(n): n loops inside each other as one. FM_NO_FUSION: not merged with the
 // loop before, whose bursts go in the other direction.

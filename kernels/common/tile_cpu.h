@@ -33,7 +33,7 @@ FM_INLINE void add_products(tile_vector sum[TILE_ROWS][TILE_VECTORS],
                             __global const TILE_VALUE* restrict left,
                             __global const tile_vector* restrict right, const uint chunks) {
   for (uint chunk = 0; chunk < chunks; ++chunk) {
-    FM_UNROLL_FULLY
+    FM_ROLLED
     for (uint k = 0; k < WIDTH; ++k) {
       tile_vector factor[TILE_VECTORS];
       FM_UNROLL_FULLY
