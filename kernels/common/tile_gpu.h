@@ -19,7 +19,9 @@
 #define TILE_IN_PLACE(width, pointer, index) \
   (*(__global const FM_VECTOR(TILE_INPUT, width)*)((pointer) + (index)))
 
-#if TILE_MATRIX_UNITS
+#if TILE_MATRIX_UNITS > 90 && TILE_VALUE_BYTES == 4
+#include "common/tile_warp_groups.h"
+#elif TILE_MATRIX_UNITS
 #include "common/tile_matrix_units.h"
 #else
 #include "common/tile_in_registers.h"

@@ -34,7 +34,8 @@ struct DeviceInfo {
   std::uint64_t cache_bytes = 0;  ///< in front of the global memory; 0 where there is none
   std::uint64_t max_work_group_size = 1;
   std::uint64_t sub_buffer_alignment_bytes = 128;
-  /// Compute capability times ten whose matrix units kernels may use by inline PTX; 0: none.
+  /// Compute capability times ten whose matrix units kernels may use by inline PTX, and 91
+  /// (opencl/nvidia.hpp); 0: none.
   std::uint64_t matrix_units = 0;
   bool has_half = false;
   bool has_double = false;

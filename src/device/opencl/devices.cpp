@@ -8,6 +8,7 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/opencl/adopted.hpp"
+#include "device/opencl/nvidia.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/opencl/peer.hpp"
 #include "device/xrt/devices.hpp"
@@ -38,17 +39,15 @@ std::uint64_t emulator_threads() {
   return std::max<std::uint64_t>(workers, 2) - 1;
 }
 
-/// Of NVIDIA's GPUs (cl_nv_device_attribute_query), from the first capability whose units multiply double.
+/// Of NVIDIA's GPUs (cl_nv_device_attribute_query).
 std::uint64_t matrix_units(const cl::Device& device, const std::string& extensions) {
   constexpr cl_device_info kMajor = 0x4000, kMinor = 0x4001;
-  constexpr std::uint64_t kFirst = 80;
   if (extensions.find("cl_nv_device_attribute_query") == std::string::npos) return 0;
   cl_uint major = 0, minor = 0;
   if (clGetDeviceInfo(device(), kMajor, sizeof(major), &major, nullptr) != CL_SUCCESS ||
       clGetDeviceInfo(device(), kMinor, sizeof(minor), &minor, nullptr) != CL_SUCCESS)
     return 0;
-  const std::uint64_t capability = std::uint64_t{10} * major + minor;
-  return capability < kFirst ? 0 : capability;
+  return matrix_units_of(std::uint64_t{10} * major + minor);
 }
 
 DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {

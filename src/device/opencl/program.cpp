@@ -4,6 +4,7 @@
 
 #include "base/error.hpp"
 #include "base/watchdog.hpp"
+#include "device/opencl/nvidia.hpp"
 #include "device/opencl/opencl.hpp"
 #include "device/xclbin.hpp"
 
@@ -138,6 +139,18 @@ class Program : public backend::Program {
   bool is_on_card_;
 };
 
+std::shared_ptr<const Program> assembled(const cl::Device& device, const cl::Context& context,
+                                         const std::string& binary, const bool is_on_card = false) {
+  try {
+    const std::vector<unsigned char> bytes(binary.begin(), binary.end());
+    cl::Program program(context, {device}, {bytes});
+    program.build({device});
+    return std::make_shared<Program>(program, is_on_card);
+  } catch (const cl::Error& error) {
+    throw BuildFailure(error_name(error.err()));
+  }
+}
+
 }  // namespace
 
 cl_kernel handle(const backend::Kernel& kernel) { return static_cast<const Kernel&>(kernel).object(); }
@@ -150,7 +163,11 @@ std::shared_ptr<const backend::Program> build(const cl::Device& device, const cl
   } catch (const cl::Error& error) {
     throw BuildFailure(error_name(error.err()), program.getBuildInfo<CL_PROGRAM_BUILD_LOG>(device));
   }
-  return std::make_shared<Program>(program);
+  auto built = std::make_shared<Program>(program);
+  const cl::Platform platform(device.getInfo<CL_DEVICE_PLATFORM>());
+  if (platform.getInfo<CL_PLATFORM_NAME>().find("NVIDIA") == std::string::npos) return built;
+  const std::string ptx = built->binary(), hopper = with_hopper_instructions(ptx);
+  return hopper == ptx ? built : assembled(device, context, hopper);
 }
 
 std::shared_ptr<const backend::Program> load(const DeviceInfo& info, const cl::Device& device,
@@ -158,14 +175,7 @@ std::shared_ptr<const backend::Program> load(const DeviceInfo& info, const cl::D
   if (info.is_of_xrt()) {
     if (const std::string fault = fault_of_xclbin(binary, info); !fault.empty()) throw BuildFailure(fault);
   }
-  try {
-    const std::vector<unsigned char> bytes(binary.begin(), binary.end());
-    cl::Program program(context, {device}, {bytes});
-    program.build({device});
-    return std::make_shared<Program>(program, info.is_of_xrt() && is_of_emulated_card(binary));
-  } catch (const cl::Error& error) {
-    throw BuildFailure(error_name(error.err()));
-  }
+  return assembled(device, context, binary, info.is_of_xrt() && is_of_emulated_card(binary));
 }
 
 }  // namespace fabricmark::device::opencl
