@@ -1,6 +1,6 @@
 // What the generated wrapper of a library of SYCL kernels for an FPGA needs
-// (python/fabricmark/build/icpx.py): the types of a kernel's parameters, pointers to the device's memory, and
-// the table by which a host finds the functions that start the kernels. Untested with icpx and on hardware.
+// (python/fabricmark/build/icpx.py): the types of a kernel's parameters and pointers to the device's
+// memory. Untested with icpx and on hardware.
 //
 // Before this file stands FM_SYCL_AHEAD, and FM_REPLICA of the first copy. Sources: Intel, "oneAPI FPGA
 // Handbook" 2024.0: Annotating Unified Shared Memory Pointers; The annotated_arg Template Class; Use SYCL
@@ -13,25 +13,10 @@
 #include <type_traits>
 #include <utility>
 
+#include "common/entry_points.hpp"
 #include "common/sycl.hpp"
 
 namespace fm {
-
-/// An argument of a kernel: its name and kind in kernel.toml, and of a buffer the number of its memory in the
-/// board's board_spec.xml; -1: the board's usual one.
-struct Argument {
-  const char* name;
-  const char* kind;
-  int location;
-};
-
-/// A kernel with the function of the library that starts it: dlsym takes `start`.
-struct EntryPoint {
-  const char* name;
-  const char* start;
-  unsigned argument_count;
-  const Argument* arguments;
-};
 
 template <typename Function>
 struct signature;
@@ -58,6 +43,16 @@ constexpr bool takes() {
     return false;
   } else {
     return agree<Function>(std::tuple<Said*...>(), std::index_sequence_for<Said...>());
+  }
+}
+
+/// The value that leads to an argument's (Start), as a kernel's parameter.
+template <typename Parameter>
+inline Parameter given(const void* const value) {
+  if constexpr (std::is_pointer_v<Parameter>) {
+    return static_cast<Parameter>(*static_cast<void* const*>(value));
+  } else {
+    return *static_cast<const Parameter*>(value);
   }
 }
 

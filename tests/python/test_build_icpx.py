@@ -6,19 +6,16 @@ No icpx was at hand. The stub (tests/sycl_stub) has what the wrapper uses; one w
 import ctypes
 import os
 import shutil
-import subprocess
 from dataclasses import replace
 
 import pytest
-from conftest import REPOSITORY, run_in_process
+from conftest import run_in_process
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import command, design, icpx
 from fabricmark.build.steps import CLANG, How
+from sycl_libraries import compiled, made_for, make_library
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
-STUB = ["-isystem", str(REPOSITORY / "tests" / "sycl_stub")]
-QUIET = ["-Wall", "-Wextra", "-Werror", "-Wno-unknown-attributes", "-Wno-unused-variable",
-         "-Wno-unused-function", "-Wno-unused-parameter"]  # fmt: skip
 # Of each benchmark with kernels in SYCL C++: on boards with interleaved memory and with memory by argument.
 DESIGNS = {
     "stream": ("stream", "base", "pac_d5005", {}),
@@ -41,33 +38,6 @@ DESIGNS = {
 def resolved(name):
     benchmark, variant, board, given = DESIGNS[name]
     return design.resolve(benchmark, variant, board, None, given)
-
-
-def made_for(found, folder, target="hw", **how):
-    platform = "a_bsp:with_pipes" if found.uses_channels and target != "emulator" else None
-    return icpx.steps(found, platform, folder, [], How(target, **how))
-
-
-def compiled(made, *words, change=None, headers=STUB):
-    """What clang says of the wrapper, with the options of the preprocessor that icpx would get."""
-    (file, text) = next(iter(made.files.items()))
-    file.write_text(change(text) if change else text)
-    (command,) = made.commands
-    own = [
-        word for at, word in enumerate(command) if word.startswith("-D") or "-I" in (word, command[at - 1])
-    ]
-    line = [
-        CLANG,
-        "-x",
-        "c++",
-        "-std=c++17",
-        *headers,
-        *QUIET,
-        *own,
-        *(words or ["-fsyntax-only"]),
-        str(file),
-    ]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
 
 
 @pytest.fixture(scope="module", autouse=True)
@@ -99,7 +69,7 @@ PLANTED = [
         "void, void, void, double, unsigned int, unsigned int",
     ),
     ("void, void, void, float, unsigned int, unsigned int", "void, void, void, float, unsigned int"),
-    ("first), fm::on_device(second)", "first), scalar_"),
+    ("first), fm::on_device(second)", "first), scalar"),
     ("class stream_0_task;", ""),
     ('#include "stream/base.cl"', ""),
 ]
@@ -135,17 +105,17 @@ def test_each_wrapper_compiles_with_intels_headers(tmp_path):
 
 def loaded_from(folder, found):
     """A library of the wrapper, compiled by clang for this machine, where the stub runs a task at once."""
-    library = folder / "kernels.so"
-    words = ("-O1", "-shared", "-fPIC", "-lstdc++", "-lm", "-o", str(library))
-    done = compiled(made_for(found, folder, "emulator"), *words)
-    assert done.returncode == 0, done.stderr
-    return ctypes.CDLL(str(library))
+    return ctypes.CDLL(str(make_library(made_for(found, folder, "emulator"), folder / "kernels.so")))
 
 
 def start(loaded, kernel, *arguments):
-    """A queue and an event of the stub have no content."""
+    """A queue and an event of the stub have no content. A whole number is a uint, an array a buffer."""
     spare = ctypes.create_string_buffer(64)
-    getattr(loaded, f"fm_start_{kernel}")(spare, None, 0, spare, *arguments)
+    values = [ctypes.c_uint(one) if isinstance(one, int) else one for one in arguments]
+    arrays = {i: ctypes.addressof(one) for i, one in enumerate(values) if isinstance(one, ctypes.Array)}
+    values = [ctypes.c_void_p(arrays[i]) if i in arrays else one for i, one in enumerate(values)]
+    places = (ctypes.c_void_p * len(values))(*map(ctypes.addressof, values))
+    getattr(loaded, f"fm_start_{kernel}")(spare, None, 0, spare, places)
 
 
 def test_messages_go_through_own_pipes(tmp_path):

@@ -1,4 +1,4 @@
-"""Kernels for NVIDIA's matrix units, as a compiler makes PTX of them; no GPU is needed, nor NVIDIA's compiler."""
+"""Kernels for NVIDIA's matrix units, as clang makes PTX of them: without a GPU and NVIDIA's compiler."""
 
 import re
 import shutil
@@ -30,7 +30,8 @@ def ptx(clang, folder, data_type, matrix_units):
     tile = ("GROUP_SIDE=16", "TILE_ROWS=8", "TILE_VECTORS=8", "DEPTH_BLOCK=32", "REPLICATIONS=1")
     chosen = (f"DATA_TYPE={data_type}", f"MATRIX_UNITS={matrix_units}", "__NV_CL_C_VERSION=1")
     command = [
-        clang, "-x", "cl", "-cl-std=CL1.2", "-fasm", "-target", "nvptx64--nvidiacl", "-march=sm_80", "-O2", "-w",
+        clang, "-x", "cl", "-cl-std=CL1.2", "-fasm", "-target", "nvptx64--nvidiacl", "-march=sm_80",
+        "-O2", "-w",
         "-Xclang", "-finclude-default-header", "-I", str(KERNELS), *(f"-D{one}" for one in tile + chosen),
         "-S", "-o", str(folder / "gemm.ptx"), str(KERNELS / "gemm" / "throughput.cl"),
     ]  # fmt: skip

@@ -1,8 +1,13 @@
 """Programs on SYCL's devices, with the real runtime and plugin; skipped where they are not installed."""
 
+import shutil
+
 import pytest
 from fabricmark.base import runtimes
+from fabricmark.build import design
+from fabricmark.build.steps import CLANG
 from stream_program import SHORT, devices, on_a_device, only_error
+from sycl_libraries import made_for, make_library
 
 pytestmark = pytest.mark.programs
 RUNTIME = "sycl"
@@ -63,6 +68,55 @@ def test_a_saved_program_is_loaded(stream_on_sycl):
     for damaged in (b"nothing", b"fabricmark-programs 0\n", b"fabricmark-programs 2 5 9\nshort"):
         saved.write_bytes(damaged)
         assert "saved.bin" in only_error(stream_on_sycl.run(*SHORT, "--bitstream", saved), codes=(2,))
+
+
+@pytest.fixture
+def library(stream_on_sycl, of_the_repository):
+    """Of STREAM's kernels as `fabricmark build --tool icpx` writes them, by clang and the stub of SYCL, whose
+    tasks run at once: what loads and starts them is SYCL's plugin. With its sidecar."""
+    if not shutil.which(CLANG):
+        pytest.skip(f"no {CLANG}")
+    found = design.resolve("stream", "base", "pac_d5005", None, {"replications": "2"})
+    made = made_for(found, stream_on_sycl.folder, "emulator")
+    file = make_library(made, stream_on_sycl.folder / "kernels.so")
+    file.with_name(file.name + ".toml").write_text(made.sidecar)
+    return file
+
+
+AS_ON_AN_FPGA = {"FABRICMARK_REPLICAS": "entries"}
+
+
+def on_library(program, file, *words):
+    sizes = ("--size", 100000, "--repetitions", 2)
+    return program.run(*sizes, "--bitstream", file, "--platform", "sycl", *words, variables=AS_ON_AN_FPGA)
+
+
+@pytest.mark.parametrize("memory", ["buffer", "svm"])
+def test_kernels_of_a_library_run(stream_on_sycl, library, memory):
+    done = on_library(stream_on_sycl, library, "--memory", memory)
+    assert done.code == 0 and done.document["environment"]["device"]["platform"].startswith("SYCL: ")
+    assert on_library(stream_on_sycl, library, "--inject-fault", "element").code == 1
+
+
+@pytest.mark.parametrize("words", ["has no fm_start_stream_1", "is cut short"])
+def test_a_wrong_library_is_named(stream_on_sycl, library, words):
+    file = library.with_name("damaged.so")
+    content = library.read_bytes()
+    misnamed = content.replace(b"fm_start_stream_1", b"fm_start_strean_1", 1)
+    file.write_bytes(misnamed if "stream_1" in words else content[: len(content) * 3 // 4])
+    file.with_name(file.name + ".toml").write_bytes(library.with_name(library.name + ".toml").read_bytes())
+    line = only_error(on_library(stream_on_sycl, file), codes=(2,))
+    assert words in line and "damaged.so" in line
+
+
+def test_a_library_for_a_board_is_not_for_a_cpu(stream_on_sycl, library):
+    file = library.with_name("board.so")
+    found = design.resolve("stream", "base", "pac_d5005", None, {"replications": "2"})
+    made = made_for(found, library.parent, "emulator")
+    make_library(made, file, change=lambda text: text.replace("fm_is_emulated = 1", "fm_is_emulated = 0"))
+    file.with_name(file.name + ".toml").write_text(made.sidecar)
+    line = only_error(on_library(stream_on_sycl, file), codes=(2,))
+    assert "its kernels are for an FPGA" in line
 
 
 def test_messages_between_ranks(tmp_path_factory):

@@ -62,7 +62,7 @@ class Runtime:
         """What the plugin was compiled from, so that other sources are compiled anew."""
         if not self.is_sycl:
             return ""
-        sources = sorted(paths.sycl_plugin().glob("*.?pp"))
+        sources = [*sorted(paths.sycl_plugin().glob("*.?pp")), paths.kernels() / "common/entry_points.hpp"]
         return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest() + "\n"
 
     def mark_packages(self) -> None:
@@ -184,6 +184,7 @@ def _compile_plugin(runtime: Runtime) -> None:
         "-fvisibility=hidden",
         "-isystem",
         str(folder / "include"),
+        f"-I{paths.kernels()}",
     ]
     libraries = [str(folder / "lib" / "libsycl.so"), f"-Wl,-rpath,{folder / 'lib'}"]
     compiler = os.environ.get("CXX") or "c++"

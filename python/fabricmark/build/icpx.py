@@ -108,29 +108,24 @@ def wrapped(design: Design, *, has_locations: bool = False) -> str:
 
 
 def _start(design: Design, kernel: Kernel, name: str, copy: int, has_locations: bool) -> Iterator[str]:
-    """The function that starts a copy: a queue, what to wait for, what tells that it is done, and the
-    arguments in the order of kernel.toml."""
+    """The function that starts a copy (fm::Start), with the arguments in the order of kernel.toml."""
     kinds = [TYPES[kind] for _, kind in kernel.arguments]
-    taken = [f"{kind}{'*' if kind == 'void' else ''} {one}_" for kind, (one, _) in
-             zip(kinds, kernel.arguments, strict=True)]  # fmt: skip
     yield f"class {name}_task;"
     yield f'static_assert(fm::takes<decltype({name}), {", ".join(kinds)}>(), "arguments of {name}");'
-    yield f'extern "C" void fm_start_{name}(sycl::queue* queue, const sycl::event* after, unsigned events,'
-    yield f"    sycl::event* done, {', '.join(taken)}) {{"
+    yield f'extern "C" void fm_start_{name}(sycl::queue* queue_, const sycl::event* after_,'
+    yield "    unsigned count_, sycl::event* done_, const void* const* arguments_) {"
     passed = []
     for at, (argument, kind) in enumerate(kernel.arguments):
         place = location(design, kernel, argument, copy) if has_locations and kind == "buffer" else ANYWHERE
         of = f"fm::parameter<{at}, decltype({name})>"
         if place != ANYWHERE:
-            yield f"  const fm::located<{of}, {place}> {argument}(static_cast<{of}>({argument}_));"
+            yield f"  const fm::located<{of}, {place}> {argument}(fm::given<{of}>(arguments_[{at}]));"
             passed.append(f"static_cast<{of}>({argument})")
-        elif kind == "buffer":
-            yield f"  const auto {argument} = static_cast<{of}>({argument}_);"
-            passed.append(f"fm::on_device({argument})")
         else:
-            passed.append(f"{argument}_")
-    yield "  *done = queue->submit([&](sycl::handler& group) {"
-    yield "    for (unsigned i = 0; i < events; ++i) group.depends_on(after[i]);"
+            yield f"  const auto {argument} = fm::given<{of}>(arguments_[{at}]);"
+            passed.append(f"fm::on_device({argument})" if kind == "buffer" else argument)
+    yield "  *done_ = queue_->submit([&](sycl::handler& group) {"
+    yield "    for (unsigned i = 0; i < count_; ++i) group.depends_on(after_[i]);"
     yield f"    group.single_task<{name}_task>([=]() [[intel::kernel_args_restrict]] {{"
     yield f"      {name}({', '.join(passed)});"
     yield "    });"

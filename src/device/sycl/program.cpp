@@ -97,6 +97,10 @@ std::shared_ptr<const backend::Program> build(const Opened& on, const std::strin
 std::shared_ptr<const backend::Program> load(const Opened& on, const std::string& binary) {
   plugin::Program* program = nullptr;
   const plugin::Outcome outcome = on.functions->load(on.device.get(), binary.data(), binary.size(), &program);
+  if (outcome == plugin::kDoesNotBuild) {  // in a line: a loader's words, or OpenCL's code
+    const std::string words = on.functions->last_words();
+    throw BuildFailure("SYCL: " + words.substr(0, words.find('\n')));
+  }
   return built(on, outcome, program);
 }
 

@@ -1,5 +1,6 @@
 // Programs and kernels of the SYCL plugin: OpenCL C, built by OpenCL for SYCL's own context, whose kernels
-// SYCL takes over; or SYCL C++, which SYCL itself builds at run time (libsycl-jit) into a program of OpenCL.
+// SYCL takes over; or SYCL C++, which SYCL itself builds at run time (libsycl-jit) into a program of OpenCL;
+// or a library of kernels that was compiled ahead of time.
 #include <cstring>
 #include <memory>
 #include <sstream>
@@ -123,9 +124,28 @@ std::vector<std::string> parts_of(const std::string& binary) {
   return stream ? parts : std::vector{binary};
 }
 
+/// A library of kernels; kThereIsNone where the bytes are something else.
+Outcome load_library(const Device& device, const std::string& bytes, Program** program) {
+  try {
+    const std::shared_ptr<const Library> library = Library::from(bytes);
+    if (!library) return failed(kThereIsNone, "no library");
+    if (!library->is_emulated() && !device.device.is_accelerator())
+      return failed(kDoesNotBuild, "its kernels are for an FPGA, and the device is none");
+    *program = new Program(device, {});
+    (*program)->library = library;
+    (*program)->binary = bytes;
+    return kDone;
+  } catch (const std::exception& error) {
+    return failed(kDoesNotBuild, error.what());
+  }
+}
+
 Outcome load(Device* device, const void* binary, std::size_t bytes, Program** program) {
+  const std::string given(static_cast<const char*>(binary), bytes);
+  const Outcome of_library = load_library(*device, given, program);
+  if (of_library != kThereIsNone) return of_library;
   auto all = std::make_unique<Program>(*device, std::vector<cl_program>{});
-  for (const std::string& part : parts_of(std::string(static_cast<const char*>(binary), bytes))) {
+  for (const std::string& part : parts_of(given)) {
     Program* one = nullptr;
     const Outcome outcome = made_program(device, "", &one, [&](const Native& native, cl_int* code) {
       const std::size_t size = part.size();
@@ -155,6 +175,10 @@ Outcome binary_of(cl_program handle, std::string* found) {
 }
 
 Outcome binary(Program* program, Bytes* bytes) {
+  if (program->library) {
+    *bytes = {program->binary.data(), program->binary.size()};
+    return kDone;
+  }
   std::vector<std::string> parts(program->handles.size());
   std::ostringstream heading;
   heading << kSeveral << ' ' << parts.size();
@@ -170,7 +194,7 @@ Outcome binary(Program* program, Bytes* bytes) {
 }
 
 Outcome kernel_names(Program* program, Bytes* names) {
-  program->names.clear();
+  program->names = program->library ? program->library->kernel_names() : "";
   for (cl_program const handle : program->handles) {
     std::size_t size = 0;
     cl_int code = clGetProgramInfo(handle, CL_PROGRAM_KERNEL_NAMES, 0, nullptr, &size);
@@ -197,14 +221,25 @@ cl_kernel find_kernel(const Program& program, const std::string& name, cl_int* c
   return nullptr;
 }
 
+Outcome make_kernel_of_library(std::shared_ptr<const Library> library, const char* name, Kernel** kernel) {
+  const fm::EntryPoint* const entry = library->find(name);
+  if (entry == nullptr) return failed(kThereIsNone, name);
+  return guarded([&] {
+    const Library::Start function = library->start(*entry);
+    *kernel = new Kernel{.library = std::move(library), .entry = entry, .function = function};
+  });
+}
+
 Outcome make_kernel(Program* program, const char* name, Kernel** kernel) {
+  if (program->library) return make_kernel_of_library(program->library, name, kernel);
   cl_int code = CL_SUCCESS;
   cl_kernel const handle = find_kernel(*program, name, &code);
   if (code == CL_INVALID_KERNEL_NAME) return failed(kThereIsNone, name);
   if (code != CL_SUCCESS) return refused("clCreateKernel", code);
   const Outcome outcome = guarded([&] {
     // SYCL retains it, so that the handle is good for as long as the kernel lives.
-    *kernel = new Kernel{sycl::make_kernel<kBackend>(handle, program->device.context), handle, {}};
+    *kernel =
+        new Kernel{.kernel = sycl::make_kernel<kBackend>(handle, program->device.context), .handle = handle};
   });
   clReleaseKernel(handle);
   return outcome;
@@ -233,7 +268,11 @@ Outcome set_number(Kernel* kernel, std::uint32_t index, const void* value, std::
 }
 
 Outcome count_arguments(Kernel* kernel, std::size_t* count) {
-  return guarded([&] { *count = kernel->kernel.get_info<sycl::info::kernel::num_args>(); });
+  if (kernel->library) {
+    *count = kernel->entry->argument_count;
+    return kDone;
+  }
+  return guarded([&] { *count = kernel->kernel->get_info<sycl::info::kernel::num_args>(); });
 }
 
 bool text_of(const Kernel& kernel, std::uint32_t index, cl_kernel_arg_info what, Text& text) {
@@ -247,6 +286,14 @@ bool text_of(const Kernel& kernel, std::uint32_t index, cl_kernel_arg_info what,
 }
 
 Outcome describe_argument(Kernel* kernel, std::uint32_t index, ArgumentFacts* facts) {
+  if (kernel->library) {
+    const fm::Argument& argument = kernel->entry->arguments[index];
+    const std::string kind = argument.kind;
+    put(facts->space, kind == "buffer" ? "global" : "");
+    put(facts->type, kind);
+    put(facts->name, argument.name);
+    return kDone;
+  }
   cl_kernel_arg_address_qualifier space = CL_KERNEL_ARG_ADDRESS_PRIVATE;
   const cl_int code = clGetKernelArgInfo(kernel->handle, index, CL_KERNEL_ARG_ADDRESS_QUALIFIER,
                                          sizeof(space), &space, nullptr);
@@ -285,17 +332,34 @@ void set_argument(sycl::handler& handler, int index, const Argument& argument) {
   }
 }
 
+/// As the library submits it, which takes places of values.
+sycl::event started_by_library(Queue& queue, const Kernel& kernel, std::size_t global,
+                               const std::vector<sycl::event>& after) {
+  if (global != 1)
+    throw std::invalid_argument("a library's kernels have one work-item, and this one was to have more");
+  std::vector<const void*> places;
+  for (const Argument& argument : kernel.arguments)
+    places.push_back(argument.is_memory ? static_cast<const void*>(&argument.memory) : &argument.number);
+  if (places.size() != kernel.entry->argument_count)
+    throw std::invalid_argument("not all arguments were set");
+  sycl::event done;
+  kernel.function(&queue.queue, after.data(), static_cast<unsigned>(after.size()), &done, places.data());
+  return done;
+}
+
 Outcome start(Queue* queue, Kernel* kernel, std::size_t global, std::size_t local, Event* const* after,
               std::size_t count, Event** done) {
   return guarded([&] {
+    if (kernel->library)
+      return hand_over(started_by_library(*queue, *kernel, global, all_of(after, count)), done);
     sycl::event ended = queue->queue.submit([&](sycl::handler& handler) {
       if (count > 0) handler.depends_on(all_of(after, count));
       int index = 0;
       for (const Argument& argument : kernel->arguments) set_argument(handler, index++, argument);
       if (local == 0) {
-        handler.parallel_for(sycl::range<1>(global), kernel->kernel);
+        handler.parallel_for(sycl::range<1>(global), *kernel->kernel);
       } else {
-        handler.parallel_for(sycl::nd_range<1>(global, local), kernel->kernel);
+        handler.parallel_for(sycl::nd_range<1>(global, local), *kernel->kernel);
       }
     });
     hand_over(std::move(ended), done);

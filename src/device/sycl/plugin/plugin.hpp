@@ -5,6 +5,7 @@
 #include <CL/cl.h>
 
 #include <exception>
+#include <optional>
 #include <string>
 #include <sycl/backend/opencl.hpp>
 #include <sycl/sycl.hpp>
@@ -12,9 +13,11 @@
 #include <vector>
 
 #include "interface.hpp"
+#include "library.hpp"
 
 /// Host code of SYCL. Any C++ compiler translates it: kernels are OpenCL C or SYCL C++, built when the
-/// program runs, and become kernels of SYCL by its interoperability with OpenCL.
+/// program runs, and become kernels of SYCL by its interoperability with OpenCL; or a library of kernels
+/// starts them itself.
 namespace fabricmark::sycl_plugin {
 
 constexpr auto kBackend = sycl::backend::opencl;
@@ -49,7 +52,8 @@ struct Program {
 
   Device device;
   std::vector<cl_program> handles;
-  std::string binary;  ///< filled when asked for, as the names
+  std::shared_ptr<const Library> library;  ///< in place of `handles`
+  std::string binary;                      ///< filled when asked for, as the names
   std::string names;
 };
 
@@ -62,9 +66,12 @@ struct Argument {
 };
 
 struct Kernel {
-  sycl::kernel kernel;
-  cl_kernel handle;  ///< what `kernel` holds
+  std::optional<sycl::kernel> kernel;
+  cl_kernel handle = nullptr;  ///< what `kernel` holds
   std::vector<Argument> arguments;
+  std::shared_ptr<const Library> library;  ///< that starts it, in place of `kernel`
+  const fm::EntryPoint* entry = nullptr;   ///< in the library
+  Library::Start function = nullptr;
 };
 
 /// Keeps `words` for last_words.
