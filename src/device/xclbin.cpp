@@ -29,6 +29,7 @@ constexpr std::size_t kSizeInRow = 32;
 constexpr std::uint32_t kMetadata = 2;
 constexpr std::uint32_t kConnectivity = 7;
 constexpr std::uint32_t kUnits = 8;
+constexpr const char* kCardMode = "sw_emu";  // by which XRT starts the suite's emulated card
 constexpr std::array kNeeded{std::pair(std::uint32_t{0}, "BITSTREAM"),
                              std::pair(kMetadata, "EMBEDDED_METADATA"),
                              std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"),
@@ -95,6 +96,11 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) 
     if (start > length || size > length - start)
       return "its section " + std::to_string(i + 1) + " lies outside of it";
     found.insert(number_at<std::uint32_t>(content, row));
+  }
+  const std::string mode = environment("XCL_EMULATION_MODE");
+  if (mode != kCardMode && is_of_emulated_card(content)) {
+    return std::string("it is for XCL_EMULATION_MODE=") + kCardMode + ", which is " +
+           (mode.empty() ? "not set" : mode);
   }
   if (!info.is_emulated_board) return "";
   for (const auto& [kind, name] : kNeeded) {

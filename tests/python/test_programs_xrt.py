@@ -25,6 +25,7 @@ FULL = pytest.mark.full
 SKIPPING = REPOSITORY / "build" / "release" / "tests" / "unit" / "libskipping_xrt.so"
 BLOCKING = SKIPPING.with_name("libblocking_runtime.so")
 NATIVE = {xrt.BACKEND: "xrt"}
+CHOSEN = {xrt.BACKEND: None}  # by the program
 PRIVATE = {"FABRICMARK_CARD_MEMORY": "private"}
 ONCE = ("--repetitions", 1, "--warmup", 0)
 SIZES = {
@@ -77,7 +78,9 @@ def on_card(folder, boards):
         made, description = build(folder, name, board, replications, change, language, **built)
         program = Stream(folder, PROGRAM.with_name(f"fm_{name}"))
         program.environment.update(environment(board, description))
-        variables = dict(variables or {})
+        # By OpenCL where a test says nothing: None leaves the choice to the program.
+        variables = {xrt.BACKEND: "opencl", **(variables or {})}
+        variables = {name: value for name, value in variables.items() if value is not None}
         preloaded = [str(SKIPPING)] if variables.pop("skips", False) else []
         preloaded += [str(BLOCKING)] if "FABRICMARK_BLOCKED" in variables else []
         program.environment.update(variables)
@@ -182,6 +185,58 @@ def test_an_option_chooses_the_backend(on_card):
         done = on_card("stream", replications=1, words=words, variables={xrt.BACKEND: other})
         check_valid(done)
         assert done.document["environment"]["device"]["platform"] == xrt.NAMES[backend]
+
+
+def interface_notes(done):
+    return [note for note in done.document["notes"] if "to the board of the .xclbin" in note]
+
+
+def test_an_xclbin_is_taken_natively(on_card):
+    """Where nobody has named a backend; the result says which one was taken, and why."""
+    done = on_card("stream", replications=1, variables=CHOSEN)
+    check_valid(done)
+    assert done.document["environment"]["device"]["platform"] == xrt.NAMES["xrt"]
+    assert interface_notes(done) == [
+        "XRT speaks to the board of the .xclbin by its own interface; --backend opencl by OpenCL"
+    ]
+
+
+@pytest.mark.parametrize("words", [("--backend", "opencl"), ("--platform", xrt.NAMES["opencl"])])
+def test_an_xclbin_goes_by_opencl_where_that_is_named(on_card, words):
+    done = on_card("stream", replications=1, words=(*SIZES["stream"], *words), variables=CHOSEN)
+    check_valid(done)
+    assert done.document["environment"]["device"]["platform"] == xrt.NAMES["opencl"]
+    assert interface_notes(done) == []
+
+
+def test_a_bitstream_of_another_name_goes_by_opencl(on_card, folder):
+    made, _ = build(folder, "stream", "u280_hbm", 1)
+    other = folder / "stream.binary"
+    shutil.copy(made.bitstream, other)
+    shutil.copy(made.sidecar_file, f"{other}.toml")
+    done = on_card("stream", replications=1, other=other, variables=CHOSEN)
+    check_valid(done)
+    assert done.document["environment"]["device"]["platform"] == xrt.NAMES["opencl"]
+    assert interface_notes(done) == []
+
+
+def test_an_xclbin_goes_by_opencl_where_xrts_library_is_not_found(on_card, tmp_path):
+    """And the result says why. XRT's drivers are there, as its OpenCL needs them."""
+    libraries = tmp_path / "lib"
+    libraries.mkdir()
+    for one in xrt.require().folder.glob("libxrt*"):
+        if not one.name.startswith("libxrt_coreutil"):
+            (libraries / one.name).symlink_to(one)
+    done = on_card("stream", replications=1, variables=CHOSEN | {"XILINX_XRT": str(tmp_path)})
+    check_valid(done)
+    assert done.document["environment"]["device"]["platform"] == xrt.NAMES["opencl"]
+    (note,) = interface_notes(done)
+    assert note.startswith(
+        "OpenCL speaks to the board of the .xclbin: natively, AMD's runtime cannot be loaded"
+    )
+    words = (*SIZES["stream"], "--backend", "xrt")
+    named = on_card("stream", replications=1, words=words, variables={"XILINX_XRT": str(tmp_path)})
+    assert "AMD's runtime cannot be loaded" in one_error(named)
 
 
 def test_a_backend_that_cannot_be_is_named(on_card, folder, boards):
@@ -365,6 +420,15 @@ def test_a_damaged_bitstream_is_refused_in_one_line(on_card, folder, damage, lin
     assert line in one_error(done)
 
 
+@pytest.mark.parametrize("backend", xrt.NAMES)
+def test_hardware_emulation_is_refused_in_one_line(on_card, backend):
+    """XRT would look for a simulator's files in the bitstream, and end the program."""
+    done = on_card("stream", replications=1, variables={xrt.MODE: "hw_emu", xrt.BACKEND: backend})
+    line = one_error(done)
+    assert "(it is for XCL_EMULATION_MODE=sw_emu, which is hw_emu); choose the device" in line
+    assert done.code == 2
+
+
 def test_kernel_sources_are_refused_with_the_right_remedy(on_card, folder, boards):
     on_card("stream", replications=1)
     program = Stream(folder)
@@ -374,14 +438,15 @@ def test_kernel_sources_are_refused_with_the_right_remedy(on_card, folder, board
     assert [one["emulated"] for one in devices(program)] == [True, True]
 
 
-@pytest.mark.parametrize("language", [(), ("--language", "hls")])
-def test_run_builds_a_bitstream_and_runs_it(run, tmp_path, language):
-    """The command for all of it."""
+@pytest.mark.parametrize("more", [(), ("--language", "hls", "--backend", "opencl")])
+def test_run_builds_a_bitstream_and_runs_it(run, tmp_path, more):
+    """The command for all of it: natively, unless something else is named."""
     words = ("run", "gemm", "--system", "u280_hbm", "--emulate", "--output", tmp_path / "results")
-    done = run(*words, *language, "--", "--size", "300", "--block-size", "64", *map(str, ONCE))
+    done = run(*words, *more, "--", "--size", "300", "--block-size", "64", *map(str, ONCE))
     assert done.returncode == 0, done.stderr
     assert "xilinx_u280_hbm_card" in done.stdout and "emulated" in done.stdout
-    assert ("of HLS C++" in done.stdout) == bool(language)
+    assert ("of HLS C++" in done.stdout) == bool(more)
+    assert ("by its own interface" in done.stdout) == (not more)
 
 
 def test_the_tutorial_of_two_cards_runs_as_it_is_printed(run, tmp_path):

@@ -12,6 +12,7 @@ namespace fabricmark::device::xrt {
 namespace {
 
 constexpr std::size_t kAlignment = 4096;
+constexpr const char* kPlatform = "XRT";
 
 /// Ranks of one process share it: XRT ends the process where a device is closed that another one has open.
 /// With the set-up lock.
@@ -37,7 +38,7 @@ DeviceInfo describe(unsigned index) {
   Library::DeviceFacts facts{};
   check(library().facts(library().driver_handle(device.get()), &facts), "xclGetDeviceInfo2");
   DeviceInfo info;
-  info.platform = "XRT";
+  info.platform = kPlatform;
   info.platform_version = library().version;
   info.driver = library().version;
   info.vendor = "Xilinx";
@@ -100,6 +101,18 @@ bool is_wanted(const std::string& backend) {
   return true;
 }
 
+Interface interface_for(const Selection& selection) {
+  const bool is_named = !selection.backend.empty() || !environment(kBackendVariable).empty();
+  if (is_named || selection.bitstream.extension() != ".xclbin") return {is_wanted(selection.backend), ""};
+  if (selection.platform) return {*selection.platform == kPlatform, ""};
+  try {
+    static_cast<void>(library());
+  } catch (const Error& error) {
+    return {false, "OpenCL speaks to the board of the .xclbin: natively, " + error.cause()};
+  }
+  return {true, "XRT speaks to the board of the .xclbin by its own interface; --backend opencl by OpenCL"};
+}
+
 bool emulates() { return !environment("XCL_EMULATION_MODE").empty(); }
 
 void refuse_sources(const DeviceInfo& info) {
@@ -108,7 +121,7 @@ void refuse_sources(const DeviceInfo& info) {
 }
 
 std::vector<FoundPlatform> platforms() {
-  std::vector<FoundPlatform> found{{"XRT", {}}};
+  std::vector<FoundPlatform> found{{kPlatform, {}}};
   const unsigned count = library().count_devices();
   for (unsigned index = 0; index < count; ++index) {
     found.front().devices.push_back({describe(index), [index](const Share& /*share*/, DeviceInfo& info) {

@@ -62,12 +62,13 @@ int bank_of(const device::DeviceInfo& info, const Options& options, Placement pl
   return bank.value_or(-1);
 }
 
-DeviceMemories::DeviceMemories(const device::Device& device, const Options& options, Placement place)
+DeviceMemories::DeviceMemories(const device::Device& device, const device::Program& loaded,
+                               const Options& options, Placement place)
     : device_(device),
       kind_(device::memory_kind(options.memory)),
       bank_(bank_of(device.info(), options, place)),
       queue_(device.queue()) {
-  device::Program program;
+  device::Program program = loaded;
   if (options.bitstream.empty()) {
     const std::filesystem::path file = runtime::kernels_folder() / "common" / "touch.cl";
     device::Source source = device::source_of(file, runtime::kernels_folder());
@@ -77,14 +78,16 @@ DeviceMemories::DeviceMemories(const device::Device& device, const Options& opti
     const std::string binary = device::bitstream_content(options.bitstream);
     const std::string name = std::filesystem::path(options.bitstream).filename().string();
     file_ = {name, content_digest(binary), "bitstream"};
-    program = device::load_bitstream(device_, options.bitstream, binary);
   }
   kernel_ = device::entry_point(program, "touch");
 }
 
 std::unique_ptr<transport::Memory> DeviceMemories::allocate(std::size_t bytes) const {
+  // Without a number a board's memory is that which its kernel is linked to.
+  const device::Placement place{
+      .bank = bank_, .is_spread = bank_ >= 0, .kernel = kernel_.get(), .argument = 0};
   return std::make_unique<transport::Memory>(
-      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, {.bank = bank_}), device_.queue());
+      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, place), device_.queue());
 }
 
 std::size_t DeviceMemories::room(std::size_t wanted) const {

@@ -19,8 +19,10 @@ int bank_of(const device::DeviceInfo& info, const Options& options, Placement pl
 /// A device's memory of one kind, and the kernel that touches it.
 class DeviceMemories {
  public:
-  /// Builds or loads the kernel. Throws as bank_of, device::build_from_source and device::load_bitstream.
-  DeviceMemories(const device::Device& device, const Options& options, Placement place);
+  /// Builds the kernel, or takes that of the bitstream, which `loaded` is. Throws as bank_of,
+  /// device::build_from_source and device::entry_point.
+  DeviceMemories(const device::Device& device, const device::Program& loaded, const Options& options,
+                 Placement place);
 
   [[nodiscard]] std::unique_ptr<transport::Memory> allocate(std::size_t bytes) const;
   /// Most bytes of one: as many as can be had, found by trying where the device does not say.
