@@ -27,12 +27,12 @@ constexpr std::size_t kRowBytes = 40;
 constexpr std::size_t kStartInRow = 24;
 constexpr std::size_t kSizeInRow = 32;
 constexpr std::uint32_t kMetadata = 2;
+constexpr std::uint32_t kMemories = 6;
 constexpr std::uint32_t kConnectivity = 7;
 constexpr std::uint32_t kUnits = 8;
 constexpr const char* kCardMode = "sw_emu";  // by which XRT starts the suite's emulated card
 constexpr std::array kNeeded{std::pair(std::uint32_t{0}, "BITSTREAM"),
-                             std::pair(kMetadata, "EMBEDDED_METADATA"),
-                             std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"),
+                             std::pair(kMetadata, "EMBEDDED_METADATA"), std::pair(kMemories, "MEM_TOPOLOGY"),
                              std::pair(kConnectivity, "CONNECTIVITY"), std::pair(kUnits, "IP_LAYOUT")};
 
 template <typename T>
@@ -133,6 +133,14 @@ int first_memory_of_xclbin(const std::string& content) {
   constexpr std::size_t kFirstMemoryAt = 12;  // behind the number of links, and its argument and unit
   if (links.size() < kFirstMemoryAt + sizeof(std::int32_t) || number_at<std::int32_t>(links, 0) < 1) return 0;
   return number_at<std::int32_t>(links, kFirstMemoryAt);
+}
+
+std::uint64_t memory_bytes_of_xclbin(const std::string& content, int number) {
+  constexpr std::size_t kFirst = 8, kRow = 40, kSizeAt = 8, kUnit = 1024;  // behind how many there are
+  const std::string memories = section_of(content, kMemories);
+  const std::size_t row = kFirst + static_cast<std::size_t>(number) * kRow;
+  if (number < 0 || row + kRow > memories.size()) return 0;
+  return kUnit * number_at<std::uint64_t>(memories, row + kSizeAt);
 }
 
 }  // namespace fabricmark::device

@@ -20,7 +20,7 @@ pytestmark = [
 ]
 BUILT = REPOSITORY / "build" / "release"
 SKIPPING = BUILT / "tests" / "unit" / "libskipping_xrt.so"  # of XRT's copies, which it forgets
-FEW = ("-m", "4:256", "-i", "4", "-x", "1")
+FEW = ("-m", "64:128", "-i", "2", "-x", "1")
 HBM = ("--bank", "B=0", "B", "B")
 PRIVATE = {"FABRICMARK_CARD_MEMORY": "private"}
 
@@ -80,6 +80,20 @@ def test_copies_that_xrt_forgets_are_found(touch, transport, code, line):
     start = (*mpirun(2), program("fm_latency"), "--transport", transport, "--bitstream", touch)
     done, _ = run(touch, *start, *FEW, "D", "D", **PRIVATE, LD_PRELOAD=str(SKIPPING))
     assert done.returncode == code and line in done.stdout + done.stderr, (done.stdout, done.stderr)
+
+
+def test_a_memory_that_there_is_not_is_named(touch):
+    words = (program("fm_latency"), *IN_PROCESS, "--bitstream", touch, *FEW, "--bank", "B=99", "B", "B")
+    done, _ = run(touch, *words)
+    assert done.returncode == 2 and "touch.xclbin has no memory 99; give --bank the number" in done.stderr
+
+
+def test_messages_that_a_memory_has_no_room_for_are_refused(touch):
+    """Before XRT finds none, whose OpenCL does not survive that. HBM[0] has 256 MiB."""
+    start = (*mpirun(2), program("fm_latency"), "--transport", "mpi", "--bitstream", touch)
+    done, _ = run(touch, *start, "-m", f"{2**27}:{2**27}", "D", "D")
+    assert done.returncode == 2 and f"no memory for messages of {2**27} B; choose smaller ones" in done.stderr
+    assert "OutOfMemory" not in done.stdout + done.stderr
 
 
 def test_memory_that_the_kernel_is_not_linked_to_is_named(touch):

@@ -9,6 +9,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "device/memory.hpp"
+#include "device/xclbin.hpp"
 #include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::microbench::omb {
@@ -78,6 +79,14 @@ DeviceMemories::DeviceMemories(const device::Device& device, const device::Progr
     const std::string binary = device::bitstream_content(options.bitstream);
     const std::string name = std::filesystem::path(options.bitstream).filename().string();
     file_ = {name, content_digest(binary), "bitstream"};
+    if (device.info().is_of_xrt()) {
+      memory_bytes_ = device::memory_bytes_of_xclbin(binary, device::first_memory_of_xclbin(binary));
+      if (bank_ >= 0) memory_bytes_ = std::min(memory_bytes_, device::memory_bytes_of_xclbin(binary, bank_));
+      if (memory_bytes_ == 0) {
+        throw bad_use(fmt::format("{} has no memory {}", name, bank_),
+                      "give --bank the number of one, as `xclbinutil --info` lists them");
+      }
+    }
   }
   kernel_ = device::entry_point(program, "touch");
 }
@@ -93,6 +102,9 @@ std::unique_ptr<transport::Memory> DeviceMemories::allocate(std::size_t bytes) c
 std::size_t DeviceMemories::room(std::size_t wanted) const {
   const auto said = static_cast<std::size_t>(device_.info().max_allocation_bytes);
   std::size_t bytes = std::min(wanted, said);
+  // Of two buffers, with room beside them. Nothing is tried: XRT's OpenCL breaks the heap where it finds
+  // none.
+  if (memory_bytes_ > 0) return std::min(bytes, static_cast<std::size_t>(memory_bytes_ / 4));
   if (bank_ < 0) return bytes;
   // What a bank holds no runtime says.
   for (; bytes > 1; bytes /= 2) {

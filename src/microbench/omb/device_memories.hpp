@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -25,7 +26,7 @@ class DeviceMemories {
                  Placement place);
 
   [[nodiscard]] std::unique_ptr<transport::Memory> allocate(std::size_t bytes) const;
-  /// Most bytes of one: as many as can be had, found by trying where the device does not say.
+  /// Most bytes of one: as many as can be had, found by trying where neither device nor bitstream says it.
   [[nodiscard]] std::size_t room(std::size_t wanted) const;
   /// Returns when the device has done it.
   void touch(transport::Memory& memory) const;
@@ -36,6 +37,7 @@ class DeviceMemories {
   const device::Device& device_;
   device::MemoryKind kind_;
   int bank_ = -1;
+  std::uint64_t memory_bytes_ = 0;  ///< of that memory, where a bitstream says it; else 0
   runtime::Result::Kernel file_;
   std::unique_ptr<device::backend::Kernel> kernel_;
   device::Queue queue_;
