@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "board/dataflow/conservative_link.hpp"
 #include "board/dataflow/deadlock.hpp"
+#include "network/network_costs.hpp"
 
 namespace fabricmark::dataflow {
 

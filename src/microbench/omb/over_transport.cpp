@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/host.hpp"
 #include "collectives/replay/choice.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/omb/carrier.hpp"
