@@ -81,9 +81,10 @@ xrt::Interface interface_for(const Selection& selection) {
   return {xrt::is_wanted(""), ""};
 }
 
-std::vector<FoundPlatform> loaded_platforms(const xrt::Interface& of_xrt) {
+std::vector<FoundPlatform> loaded_platforms(const xrt::Interface& of_xrt,
+                                            const std::filesystem::path& bitstream) {
   const CrashLine line("the OpenCL runtimes were loaded");
-  if (of_xrt.is_native) return xrt::platforms();
+  if (of_xrt.is_native) return xrt::platforms(bitstream);
   return sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
 }
 
@@ -149,7 +150,7 @@ std::vector<FoundDevice> find_devices(const Selection& asked) {
   int platform_index = 0;
   prepare_pocl_cache();
   const xrt::Interface of_xrt = interface_for(selection);
-  std::vector<FoundPlatform> platforms = loaded_platforms(of_xrt);
+  std::vector<FoundPlatform> platforms = loaded_platforms(of_xrt, selection.bitstream);
   if (selection.platform && lower(*selection.platform) == kDryRunPlatform)
     platforms.push_back(dry_run_platform());
   for (const FoundPlatform& platform : platforms) {

@@ -25,5 +25,7 @@ std::string scheduler_advice(const std::string& content);
 int first_memory_of_xclbin(const std::string& content);
 /// Bytes of the memory with this number, of a container without a fault; 0 where there is none.
 std::uint64_t memory_bytes_of_xclbin(const std::string& content, int number);
+/// Bytes of all its memories that are used; 0 of what is no whole container.
+std::uint64_t memory_bytes_of_xclbin(const std::string& content);
 
 }  // namespace fabricmark::device

@@ -31,7 +31,8 @@ bool emulates();
 /// Throws Error (bad use): in OpenCL as natively XRT compiles nothing.
 [[noreturn]] void refuse_sources(const DeviceInfo& info);
 
-/// The boards that XRT finds. Throws Error (environment) where XRT is not there.
-std::vector<FoundPlatform> platforms();
+/// The boards that XRT finds; of newer versions their memory is that which the bitstream has. Throws Error
+/// (environment) where XRT is not there, and as bitstream_content.
+std::vector<FoundPlatform> platforms(const std::filesystem::path& bitstream);
 
 }  // namespace fabricmark::device::xrt
