@@ -66,6 +66,8 @@ def test_messages_between_cards_are_valid(touch, tmp_path, name, processes, more
     assert done.returncode == 0, (done.stdout, done.stderr)
     assert document["environment"]["device"]["platform"] == xrt.NAMES["opencl" if "opencl" in more else "xrt"]
     assert {one["kind"] for one in document["measurements"]} == {"emulated"}
+    note = "XRT speaks to the board of the .xclbin by its own interface; --backend opencl by OpenCL"
+    assert (note in document["notes"]) == ("opencl" not in more)
     assert {one["status"] for one in document["verdicts"]} == {"passed"}
 
 

@@ -92,6 +92,8 @@ MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted&
                 .timeout_seconds = wanted.timeout_seconds}),
       transport_(transport::make_transport(context_, {.largest_bytes = wanted.largest_bytes,
                                                       .leaves_protocols_open = wanted.largest_bytes == 0,
-                                                      .pattern = wanted.pattern})) {}
+                                                      .pattern = wanted.pattern})) {
+  if (const std::string& note = device_.info().interface_note; !note.empty()) context_.remark(note);
+}
 
 }  // namespace fabricmark::microbench
