@@ -39,7 +39,10 @@ def run(bitstream, *words, result=None, **variables):
     command = [sys.executable, "-m", "fabricmark.build.emulate", "2", str(bitstream.parent / "emconfig.json")]
     command += map(str, words)
     environment = {**os.environ, "FABRICMARK_CARD_SECONDS": "30", **variables}
-    done = subprocess.run(command, capture_output=True, text=True, timeout=TIME_OUT, env=environment)
+    # XRT leaves its files in the current folder where a rank is ended from outside.
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=TIME_OUT, env=environment, cwd=bitstream.parent
+    )
     document = json.loads(result.read_text()) if result is not None and result.exists() else None
     return done, document
 
