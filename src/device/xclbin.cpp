@@ -1,6 +1,8 @@
 #include "device/xclbin.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -109,8 +111,9 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) 
   for (const auto& [kind, name] : kNeeded) {
     if (!found.contains(kind)) return std::string("it has no ") + name;
   }
-  const std::string platform(content.data() + kPlatformAt,
-                             strnlen(content.data() + kPlatformAt, kPlatformBytes));
+  std::string platform(content.data() + kPlatformAt, strnlen(content.data() + kPlatformAt, kPlatformBytes));
+  std::ranges::replace_if(
+      platform, [](unsigned char letter) { return std::isprint(letter) == 0; }, '?');  // of a damaged one
   return platform == info.name ? "" : "it is for " + platform;
 }
 
