@@ -222,7 +222,7 @@ def run_command(
     transport: option_types.Transport = None,
     emulate: Annotated[bool, typer.Option("--emulate", help="On emulated cards, under AMD's XRT.")] = False,
     backend: Annotated[
-        str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL (default) or natively.")
+        str | None, choices.one_of(list(xrt.NAMES), "With --emulate: XRT by OpenCL or natively (default).")
     ] = None,
     language: Annotated[
         str | None,

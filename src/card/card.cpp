@@ -89,7 +89,8 @@ card::CablePlace cables() {
   const std::string given = environment("EMULATION_SOCKETID");
   const bool is_known = given.starts_with(kPrefix);
   const std::string number = is_known ? given.substr(kPrefix.size(), given.find('_') - kPrefix.size()) : "";
-  return {std::filesystem::path(socket_path()).parent_path(), number_from<int>(number).value_or(-1)};
+  return {std::filesystem::path(socket_path()).parent_path(), number_from<int>(number).value_or(-1),
+          card::modelling_of_environment()};
 }
 
 FileDescriptor connected() {

@@ -137,7 +137,11 @@ Design read_design(const std::string& text) try {
   const json document = json::parse(text);
   if (document.at("version") != Design::kVersion)
     throw bad_use("the bitstream is for another version of the emulated card", kRemedy);
-  Design design{.platform = document.at("platform"), .banks = {}, .units = {}, .streams = {}};
+  Design design{.platform = document.at("platform"),
+                .clock_hz = 1e6 * document.value("clock_mhz", 0.0),
+                .banks = {},
+                .units = {},
+                .streams = {}};
   for (const json& bank : document.at("memories"))
     design.banks.push_back({bank.at("name"), bank.at("bytes")});
   std::ranges::transform(document.at("units"), std::back_inserter(design.units), read_unit);
@@ -300,6 +304,7 @@ void ComputeUnit::run(Slots slots) {
     }
     if (!call(*now)) return;  // it never ends: who waits for it is told why
     while (may_end_ && !may_end_(number)) std::this_thread::sleep_for(kPollInterval);
+    if (at_end_) at_end_();
   }
 }
 
@@ -381,6 +386,7 @@ Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePl
     units_.push_back(
         std::make_unique<ComputeUnit>(unit, reinterpret_cast<ComputeUnit::Start>(start), std::move(ends)));
   }
+  keep_times(cables);
   if (!meet) return;
   for (const auto& one : units_) {
     one->end_after([this](std::uint64_t start) {
@@ -391,7 +397,21 @@ Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePl
   }
 }
 
+void Bitstream::keep_times(const CablePlace& place) {
+  if (!place.modelling) return;
+  times_ = std::make_unique<TimesFile>(place.modelling, place.card, design_.clock_hz);
+  for (const auto& one : units_) {
+    const std::string& name = one->unit().name;
+    one->at_end([this, name, &clock = clocks_.at(name)] { times_->add_end(name, clock.now); });
+  }
+}
+
 void Bitstream::join(const CablePlace& place, WordFault fault) {
+  const Time cycle = place.modelling ? network::period(design_.clock_hz) : 0;
+  for (const Design::Unit& unit : design_.units) clocks_[unit.name].cycle = cycle;
+  const auto clock_of = [&](const std::string& end) -> UnitClock& {
+    return clocks_.at(end.substr(0, end.find('.')));
+  };
   std::map<std::string, Channel*> cables;  // by the name of their port
   const auto cable = [&](const std::string& end) {
     const std::string port = end.substr(0, end.find('.'));
@@ -403,7 +423,9 @@ void Bitstream::join(const CablePlace& place, WordFault fault) {
       }
       const int even = place.card / 2 * 2;
       const std::string name = "fabricmark-" + std::to_string(even) + "-" + port;
-      channels_.push_back(std::make_unique<Cable>(place.folder / name, place.card == even, port));
+      channels_.push_back(
+          std::make_unique<Cable>(place.folder / name, place.card == even, port,
+                                  place.modelling ? CableTimes(place.modelling->network) : CableTimes()));
       found = channels_.back().get();
     }
     return found;
@@ -412,13 +434,14 @@ void Bitstream::join(const CablePlace& place, WordFault fault) {
     const bool leaves = is_of_cable(stream.to, true), arrives = is_of_cable(stream.from, false);
     Channel* const channel = leaves || arrives
                                  ? cable(leaves ? stream.to : stream.from)
-                                 : channels_.emplace_back(std::make_unique<Fifo>(stream.depth)).get();
+                                 : channels_.emplace_back(std::make_unique<Fifo>(stream.depth, cycle)).get();
     if (!arrives) {
-      auto end = std::make_unique<End>(stream.from, *channel, /*writes=*/true);
+      auto end = std::make_unique<End>(stream.from, *channel, /*writes=*/true, clock_of(stream.from));
       end->corrupt(std::exchange(fault, WordFault::kNone));
       ends_[stream.from] = std::move(end);
     }
-    if (!leaves) ends_[stream.to] = std::make_unique<End>(stream.to, *channel, /*writes=*/false);
+    if (!leaves)
+      ends_[stream.to] = std::make_unique<End>(stream.to, *channel, /*writes=*/false, clock_of(stream.to));
   }
 }
 

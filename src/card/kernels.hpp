@@ -17,6 +17,7 @@
 #include "base/file_descriptor.hpp"
 #include "card/memory.hpp"
 #include "card/streams.hpp"
+#include "card/timing.hpp"
 
 namespace fabricmark::card {
 
@@ -54,6 +55,7 @@ struct Design {
   static constexpr std::uint64_t kRegisters = 0x10000;  ///< bytes of each unit's
 
   std::string platform;  ///< the name of the board's shell
+  double clock_hz = 0;   ///< of its kernels
   std::vector<Bank> banks;
   std::vector<Unit> units;
   /// From an end that writes to one that reads: UNIT.ARGUMENT, or link_N.tx and link_N.rx, which a cable of
@@ -68,8 +70,9 @@ struct Design {
 
 /// Where the cables of a card are: card 2n is joined with card 2n + 1, each port with that of its number.
 struct CablePlace {
-  std::filesystem::path folder;  ///< of their sockets
-  int card = -1;                 ///< its number on the host; negative where it is not known
+  std::filesystem::path folder;                  ///< of their sockets
+  int card = -1;                                 ///< its number on the host; negative where it is not known
+  std::shared_ptr<const Modelling> modelling{};  ///< null: words take no modelled time
 };
 
 /// Reads the description. Throws Error (bad use) for another form, for a protocol that there is not, for
@@ -111,6 +114,8 @@ class ComputeUnit {
   void never_end() {
     end_after([](std::uint64_t) { return false; });
   }
+  /// To be called at each end of its kernel, before the host can hear of it. Before the first start.
+  void at_end(std::function<void()> call) { at_end_ = std::move(call); }
   /// Seconds since the kernel was started; 0 where it does not run.
   [[nodiscard]] double seconds() const;
   /// What it waits for, as ", which waits for a word of its stream a.b"; empty where it does not.
@@ -151,6 +156,7 @@ class ComputeUnit {
   std::optional<Slots> next_;  // of a chain: started, while the run before it has not ended
   std::string failure_;
   std::function<bool(std::uint64_t start)> may_end_;
+  std::function<void()> at_end_;
   std::thread thread_;
 };
 
@@ -176,10 +182,13 @@ class Bitstream {
 
  private:
   void join(const CablePlace& cables, WordFault fault);
+  void keep_times(const CablePlace& cables);
 
   FileDescriptor copy_;  // of the file, which the runtime writes anew before the next one is loaded
   void* library_;
   Design design_;
+  std::map<std::string, UnitClock> clocks_;  // by compute unit
+  std::unique_ptr<TimesFile> times_;         // null where nothing is modelled
   std::vector<std::unique_ptr<Channel>> channels_;
   std::map<std::string, std::unique_ptr<End>> ends_;  // by UNIT.ARGUMENT
   std::vector<std::unique_ptr<ComputeUnit>> units_;

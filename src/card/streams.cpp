@@ -29,26 +29,36 @@ Error other_length(std::size_t written, std::size_t read) {
 
 }  // namespace
 
-bool Fifo::write(std::span<const std::byte> word, bool waits) {
+std::optional<Time> Fifo::write(std::span<const std::byte> word, Time wanted, bool waits) {
   std::unique_lock lock(mutex_);
   if (waits) changed_.wait(lock, [this] { return is_stopped_ || words_.size() < depth_; });
   if (is_stopped_) throw Stopped();
-  if (words_.size() >= depth_) return false;
-  words_.emplace_back(word.begin(), word.end());
+  if (words_.size() >= depth_) return std::nullopt;
+  Time left = wanted;
+  if (unused_ > 0) {
+    --unused_;
+  } else {
+    left = std::max(wanted, freed_.front());
+    freed_.pop_front();
+  }
+  words_.push_back({network::later(left, cycle_), {word.begin(), word.end()}});
   changed_.notify_all();
-  return true;
+  return left;
 }
 
-bool Fifo::read(std::span<std::byte> word, bool waits) {
+std::optional<Time> Fifo::read(std::span<std::byte> word, Time wanted, bool waits) {
   std::unique_lock lock(mutex_);
   if (waits) changed_.wait(lock, [this] { return is_stopped_ || !words_.empty(); });
   if (is_stopped_) throw Stopped();
-  if (words_.empty()) return false;
-  if (words_.front().size() != word.size()) throw other_length(words_.front().size(), word.size());
-  std::ranges::copy(words_.front(), word.begin());
+  if (words_.empty()) return std::nullopt;
+  const Word& first = words_.front();
+  if (first.bytes.size() != word.size()) throw other_length(first.bytes.size(), word.size());
+  const Time taken = std::max(wanted, first.arrives);
+  std::ranges::copy(first.bytes, word.begin());
   words_.pop_front();
+  freed_.push_back(network::later(taken, cycle_));
   changed_.notify_all();
-  return true;
+  return taken;
 }
 
 bool Fifo::has_room() {
@@ -69,8 +79,8 @@ void Fifo::stop() {
   changed_.notify_all();
 }
 
-Cable::Cable(std::filesystem::path socket, bool listens, std::string name)
-    : path_(std::move(socket)), listens_(listens), name_(std::move(name)) {
+Cable::Cable(std::filesystem::path socket, bool listens, std::string name, const CableTimes& times)
+    : path_(std::move(socket)), listens_(listens), name_(std::move(name)), times_(times) {
   sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   if (path_.native().size() >= sizeof(address.sun_path))
     throw environment_failure("the socket " + path_.string() + " has too long a name",
@@ -140,16 +150,22 @@ void Cable::put(std::span<const std::byte> bytes) {
   }
 }
 
-bool Cable::write(std::span<const std::byte> word, bool waits) {
-  if (!is_ready(POLLOUT, waits)) return false;
+std::optional<Time> Cable::write(std::span<const std::byte> word, Time wanted, bool waits) {
+  if (!is_ready(POLLOUT, waits)) return std::nullopt;
   if (written_bytes_ == 0) {
     written_bytes_ = word.size();
     const auto told = static_cast<std::uint32_t>(written_bytes_);
     put(std::as_bytes(std::span(&told, 1)));
   }
   if (word.size() != written_bytes_) throw other_length(word.size(), written_bytes_);
-  put(word);
-  return true;
+  const Time left = std::max(wanted, leaves_);
+  leaves_ = network::later(left, times_.of_word(word.size()));
+  const Time arrives = network::later(leaves_, times_.latency());
+  sent_.resize(sizeof(arrives) + word.size());
+  std::memcpy(sent_.data(), &arrives, sizeof(arrives));
+  std::ranges::copy(word, sent_.begin() + sizeof(arrives));
+  put(sent_);
+  return left;
 }
 
 bool Cable::fill(std::size_t bytes) {
@@ -179,16 +195,18 @@ bool Cable::has_word(std::size_t bytes) {
     read_bytes_ = told;
   }
   if (read_bytes_ != bytes) throw other_length(read_bytes_, bytes);
-  return fill(bytes);
+  return fill(sizeof(Time) + bytes);
 }
 
-bool Cable::read(std::span<std::byte> word, bool waits) {
+std::optional<Time> Cable::read(std::span<std::byte> word, Time wanted, bool waits) {
   while (!has_word(word.size())) {
-    if (!waits) return false;
+    if (!waits) return std::nullopt;
     is_ready(POLLIN, true);
   }
+  Time arrives = 0;
+  take(std::as_writable_bytes(std::span(&arrives, 1)));
   take(word);
-  return true;
+  return std::max(wanted, arrives);
 }
 
 bool Cable::has_room() { return is_ready(POLLOUT, false); }
@@ -201,12 +219,18 @@ void End::require(bool writes) const {
   }
 }
 
+void End::pass(Time at) {
+  clock_->now = at;
+  next_ = network::later(at, clock_->cycle);
+}
+
 bool End::read(void* word, std::size_t bytes, bool waits) try {
   require(false);
   is_waiting_ = waits;
-  const bool done = channel_->read({static_cast<std::byte*>(word), bytes}, waits);
+  const std::optional<Time> taken = channel_->read({static_cast<std::byte*>(word), bytes}, wanted(), waits);
   is_waiting_ = false;
-  return done;
+  if (taken) pass(*taken);
+  return taken.has_value();
 } catch (const Error& error) {
   throw Error(error.code(), name_ + ": " + error.cause(), error.remedy());
 }
@@ -215,17 +239,18 @@ bool End::write(const void* word, std::size_t bytes, bool waits) try {
   require(true);
   is_waiting_ = waits;
   const std::span given(static_cast<const std::byte*>(word), bytes);
-  bool done = true;
+  std::optional<Time> left = wanted();  // of a word that is lost
   if (const WordFault fault = std::exchange(fault_, WordFault::kNone); fault == WordFault::kFlipped) {
     std::vector<std::byte> corrupted(given.begin(), given.end());
     // Of a number's highest byte, where a little-endian one has its sign and exponent.
     corrupted[std::min<std::size_t>(bytes, 4) - 1] ^= std::byte{1};
-    done = channel_->write(corrupted, waits);
+    left = channel_->write(corrupted, wanted(), waits);
   } else if (fault == WordFault::kNone) {
-    done = channel_->write(given, waits);
+    left = channel_->write(given, wanted(), waits);
   }
   is_waiting_ = false;
-  return done;
+  if (left) pass(*left);
+  return left.has_value();
 } catch (const Error& error) {
   throw Error(error.code(), name_ + ": " + error.cause(), error.remedy());
 }

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <condition_variable>
 #include <cstddef>
@@ -8,6 +9,7 @@
 #include <filesystem>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -16,6 +18,7 @@
 #include "base/file_descriptor.hpp"
 #include "base/interface.hpp"
 #include "card/hls/card_port.hpp"
+#include "card/timing.hpp"
 
 namespace fabricmark::card {
 
@@ -25,12 +28,18 @@ struct Stopped {};
 /// What goes wrong on purpose with the first word of a bitstream's first stream.
 enum class WordFault { kNone, kFlipped, kLost };
 
-/// Words from one writer to one reader, all of one length. `waits`: else false where nothing can be done at
-/// once. All throw Stopped after `stop`.
+/// Words from one writer to one reader, all of one length. `waits`: else there is no answer where nothing can
+/// be done at once. All throw Stopped after `stop`.
+///
+/// Each word has the modelled time of its arrival, each place of a FIFO that of its becoming free: a word is
+/// written and read at the latest of these and of what its kernel wants, as in
+/// src/board/dataflow/channel.hpp.
 class Channel : public Interface {
  public:
-  virtual bool write(std::span<const std::byte> word, bool waits) = 0;
-  virtual bool read(std::span<std::byte> word, bool waits) = 0;
+  /// When it left, `wanted` or later.
+  virtual std::optional<Time> write(std::span<const std::byte> word, Time wanted, bool waits) = 0;
+  /// When it was taken, `wanted` or later.
+  virtual std::optional<Time> read(std::span<std::byte> word, Time wanted, bool waits) = 0;
   virtual bool has_room() = 0;
   virtual bool has_word(std::size_t bytes) = 0;
   [[nodiscard]] virtual std::size_t depth() const = 0;  ///< in words
@@ -40,30 +49,40 @@ class Channel : public Interface {
 /// A stream inside of the card.
 class Fifo final : public Channel {
  public:
-  explicit Fifo(std::size_t depth) : depth_(depth) {}
-  bool write(std::span<const std::byte> word, bool waits) override;
-  bool read(std::span<std::byte> word, bool waits) override;
+  /// `cycle`: after which a word is seen, and a place free.
+  explicit Fifo(std::size_t depth, Time cycle = 0) : depth_(depth), cycle_(cycle), unused_(depth) {}
+  std::optional<Time> write(std::span<const std::byte> word, Time wanted, bool waits) override;
+  std::optional<Time> read(std::span<std::byte> word, Time wanted, bool waits) override;
   bool has_room() override;
   bool has_word(std::size_t bytes) override;
   [[nodiscard]] std::size_t depth() const override { return depth_; }
   void stop() override;
 
  private:
+  struct Word {
+    Time arrives = 0;
+    std::vector<std::byte> bytes;
+  };
+
   std::size_t depth_;
+  Time cycle_;
   std::mutex mutex_;
   std::condition_variable changed_;
-  std::deque<std::vector<std::byte>> words_;
+  std::deque<Word> words_;
+  std::size_t unused_;      // places that no word has had yet
+  std::deque<Time> freed_;  // of the others without a word
   bool is_stopped_ = false;
 };
 
 /// A cable to the same port of another card of this host, which is another process: a socket. Words that are
-/// on their way wait in it, as many as the system holds; more have to wait for room.
+/// on their way wait in it, each behind the modelled time of its arrival, as many as the system holds; more
+/// have to wait for room, which takes no modelled time.
 class Cable final : public Channel {
  public:
   /// `listens`: one of both ends does, before the other one looks for it.
-  Cable(std::filesystem::path socket, bool listens, std::string name);
-  bool write(std::span<const std::byte> word, bool waits) override;
-  bool read(std::span<std::byte> word, bool waits) override;
+  Cable(std::filesystem::path socket, bool listens, std::string name, const CableTimes& times = {});
+  std::optional<Time> write(std::span<const std::byte> word, Time wanted, bool waits) override;
+  std::optional<Time> read(std::span<std::byte> word, Time wanted, bool waits) override;
   bool has_room() override;
   bool has_word(std::size_t bytes) override;
   [[nodiscard]] std::size_t depth() const override { return kWords; }
@@ -85,10 +104,13 @@ class Cable final : public Channel {
   std::filesystem::path path_;
   bool listens_;
   std::string name_;
+  CableTimes times_;
+  Time leaves_ = 0;  // when it is free again for a word from here
   std::atomic<bool> is_stopped_ = false;
   std::mutex connecting_;
   FileDescriptor listener_;
   FileDescriptor socket_;
+  std::vector<std::byte> sent_;    // the last word, behind the time of its arrival
   std::size_t written_bytes_ = 0;  ///< of a word, of which the other end was told; 0: not yet
   std::size_t read_bytes_ = 0;     ///< of its words
   std::vector<std::byte> buffer_;
@@ -98,9 +120,9 @@ class Cable final : public Channel {
 /// What a kernel has of a stream: an end, which reads or writes.
 class End final : public fabricmark_card::Port {
  public:
-  /// `name`: as UNIT.ARGUMENT.
-  End(std::string name, Channel& channel, bool writes)
-      : name_(std::move(name)), channel_(&channel), writes_(writes) {}
+  /// `name`: as UNIT.ARGUMENT; `clock`: of its unit.
+  End(std::string name, Channel& channel, bool writes, UnitClock& clock)
+      : name_(std::move(name)), channel_(&channel), writes_(writes), clock_(&clock) {}
   /// Both throw Error (bad use) for a call of the other direction, and where the other end has words of
   /// another length; Stopped.
   bool read(void* word, std::size_t bytes, bool waits) override;
@@ -114,10 +136,15 @@ class End final : public fabricmark_card::Port {
 
  private:
   void require(bool writes) const;
+  /// For a word that passed at this time.
+  void pass(Time at);
+  [[nodiscard]] Time wanted() const { return std::max(clock_->now, next_); }
 
   std::string name_;
   Channel* channel_;
   bool writes_;
+  UnitClock* clock_;
+  Time next_ = 0;  // for a word: one a cycle
   WordFault fault_ = WordFault::kNone;
   std::atomic<bool> is_waiting_ = false;
 };

@@ -71,13 +71,20 @@ bool is_for_emulator() {
   return false;
 }
 
-std::vector<FoundPlatform> loaded_platforms(const std::string& backend) {
-  if (!backend.empty() && sycl::is_wanted()) {
-    throw bad_use("--backend " + backend + ", but FABRICMARK_SYCL chooses SYCL",
+/// Of SYCL there is no choice to make, as its variable has made it.
+xrt::Interface interface_for(const Selection& selection) {
+  if (!sycl::is_wanted()) return xrt::interface_for(selection);
+  if (!selection.backend.empty()) {
+    throw bad_use("--backend " + selection.backend + ", but FABRICMARK_SYCL chooses SYCL",
                   "unset it, or leave out --backend");
   }
+  return {xrt::is_wanted(""), ""};
+}
+
+std::vector<FoundPlatform> loaded_platforms(const xrt::Interface& of_xrt,
+                                            const std::filesystem::path& bitstream) {
   const CrashLine line("the OpenCL runtimes were loaded");
-  if (xrt::is_wanted(backend)) return xrt::platforms();
+  if (of_xrt.is_native) return xrt::platforms(bitstream);
   return sycl::is_wanted() ? sycl::platforms() : opencl::platforms();
 }
 
@@ -142,7 +149,8 @@ std::vector<FoundDevice> find_devices(const Selection& asked) {
   std::string seen;
   int platform_index = 0;
   prepare_pocl_cache();
-  std::vector<FoundPlatform> platforms = loaded_platforms(selection.backend);
+  const xrt::Interface of_xrt = interface_for(selection);
+  std::vector<FoundPlatform> platforms = loaded_platforms(of_xrt, selection.bitstream);
   if (selection.platform && lower(*selection.platform) == kDryRunPlatform)
     platforms.push_back(dry_run_platform());
   for (const FoundPlatform& platform : platforms) {
@@ -151,6 +159,7 @@ std::vector<FoundDevice> find_devices(const Selection& asked) {
     for (FoundDevice device : platform.devices) {
       device.info.platform_index = platform_index;
       device.info.device_index = device_index;
+      device.info.interface_note = of_xrt.note;
       seen += (seen.empty() ? "'" : ", '") + device.info.platform + ": " + device.info.name + "' (" +
               place_of(device.info) + ")";
       if (platform_matches && matches(selection.device, device_index, device.info.name))
@@ -174,9 +183,8 @@ std::vector<FoundDevice> find_devices(const Selection& asked) {
 std::vector<FoundDevice> require_devices(const Selection& selection) {
   std::vector<FoundDevice> found = find_devices(selection);
   if (!found.empty()) return found;
-  if (xrt::is_wanted(selection.backend)) {
-    throw environment_failure("XRT found no board",
-                              "see `xbutil examine`, or use --backend opencl (and unset FABRICMARK_BACKEND)");
+  if (interface_for(selection).is_native) {
+    throw environment_failure("XRT found no board", "see `xbutil examine`, or use --backend opencl");
   }
   if (sycl::is_wanted()) {
     throw environment_failure(

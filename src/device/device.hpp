@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <filesystem>
 #include <functional>
 #include <limits>
 #include <memory>
@@ -47,6 +48,8 @@ struct DeviceInfo {
   /// A board in all that a program sees of it, which its maker's runtime emulates on the host (XRT under
   /// XCL_EMULATION_MODE).
   bool is_emulated_board = false;
+  /// By which of its interfaces XRT is spoken to, and why, where the program has chosen it; else empty.
+  std::string interface_note;
   /// True where the device's memory is the host's, and its copies run on the host's cores.
   [[nodiscard]] bool is_in_host_memory() const {
     return device_class == DeviceClass::kCpu || device_class == DeviceClass::kEmulator;
@@ -74,6 +77,8 @@ struct DeviceInfo {
   }
   /// A board under AMD's XRT, whose OpenCL has ways of its own.
   [[nodiscard]] bool is_of_xrt() const { return device_class == DeviceClass::kFpga && is_of_xilinx(); }
+  /// The same under XRT's own interface (xrt/): the host sees all of its buffers.
+  [[nodiscard]] bool is_native_xrt() const { return is_of_xrt() && !has_memory_objects; }
 };
 
 /// Bytes of the last-level cache in front of a device's memory; 0 where nothing says. A CPU's runtime knows
@@ -89,7 +94,10 @@ struct Selection {
   std::optional<std::string> platform;
   std::optional<std::string> device;
   std::vector<int> mapping;  ///< FPGA_MAPPING: device index of each local rank; empty: one after another
-  std::string backend = {};  ///< opencl or xrt; empty: what FABRICMARK_BACKEND and FABRICMARK_SYCL say
+  /// opencl or xrt; empty: what FABRICMARK_BACKEND and FABRICMARK_SYCL say, and where neither does, XRT for
+  /// an .xclbin where it is there (xrt::interface_for).
+  std::string backend = {};
+  std::filesystem::path bitstream = {};  ///< that will be loaded; empty where none is
 };
 
 /// Reads "2:0:3". Throws Error (bad use) on anything but indices separated by colons, and where one stands

@@ -1,6 +1,8 @@
 #include "device/xclbin.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <cstdint>
 #include <cstring>
 #include <filesystem>
@@ -27,11 +29,15 @@ constexpr std::size_t kRowBytes = 40;
 constexpr std::size_t kStartInRow = 24;
 constexpr std::size_t kSizeInRow = 32;
 constexpr std::uint32_t kMetadata = 2;
+constexpr std::uint32_t kMemories = 6;
 constexpr std::uint32_t kConnectivity = 7;
 constexpr std::uint32_t kUnits = 8;
+constexpr std::size_t kFirstMemoryAt =
+    8;  // behind how many there are; each says its kind, whether it is used
+constexpr std::size_t kMemoryBytes = 40;
+constexpr const char* kCardMode = "sw_emu";  // by which XRT starts the suite's emulated card
 constexpr std::array kNeeded{std::pair(std::uint32_t{0}, "BITSTREAM"),
-                             std::pair(kMetadata, "EMBEDDED_METADATA"),
-                             std::pair(std::uint32_t{6}, "MEM_TOPOLOGY"),
+                             std::pair(kMetadata, "EMBEDDED_METADATA"), std::pair(kMemories, "MEM_TOPOLOGY"),
                              std::pair(kConnectivity, "CONNECTIVITY"), std::pair(kUnits, "IP_LAYOUT")};
 
 template <typename T>
@@ -96,12 +102,18 @@ std::string fault_of_xclbin(const std::string& content, const DeviceInfo& info) 
       return "its section " + std::to_string(i + 1) + " lies outside of it";
     found.insert(number_at<std::uint32_t>(content, row));
   }
+  const std::string mode = environment("XCL_EMULATION_MODE");
+  if (mode != kCardMode && is_of_emulated_card(content)) {
+    return std::string("it is for XCL_EMULATION_MODE=") + kCardMode + ", which is " +
+           (mode.empty() ? "not set" : mode);
+  }
   if (!info.is_emulated_board) return "";
   for (const auto& [kind, name] : kNeeded) {
     if (!found.contains(kind)) return std::string("it has no ") + name;
   }
-  const std::string platform(content.data() + kPlatformAt,
-                             strnlen(content.data() + kPlatformAt, kPlatformBytes));
+  std::string platform(content.data() + kPlatformAt, strnlen(content.data() + kPlatformAt, kPlatformBytes));
+  std::ranges::replace_if(
+      platform, [](unsigned char letter) { return std::isprint(letter) == 0; }, '?');  // of a damaged one
   return platform == info.name ? "" : "it is for " + platform;
 }
 
@@ -124,9 +136,29 @@ std::string scheduler_advice(const std::string& content) {
 
 int first_memory_of_xclbin(const std::string& content) {
   const std::string links = section_of(content, kConnectivity);
-  constexpr std::size_t kFirstMemoryAt = 12;  // behind the number of links, and its argument and unit
-  if (links.size() < kFirstMemoryAt + sizeof(std::int32_t) || number_at<std::int32_t>(links, 0) < 1) return 0;
-  return number_at<std::int32_t>(links, kFirstMemoryAt);
+  constexpr std::size_t kMemoryInLinkAt = 12;  // behind the number of links, and its argument and unit
+  if (links.size() < kMemoryInLinkAt + sizeof(std::int32_t) || number_at<std::int32_t>(links, 0) < 1)
+    return 0;
+  return number_at<std::int32_t>(links, kMemoryInLinkAt);
+}
+
+std::uint64_t memory_bytes_of_xclbin(const std::string& content) {
+  if (!fault_of_xclbin(content, DeviceInfo()).empty()) return 0;
+  const std::string memories = section_of(content, kMemories);
+  std::uint64_t bytes = 0;
+  for (int i = 0; kFirstMemoryAt + static_cast<std::size_t>(i) * kMemoryBytes < memories.size(); ++i) {
+    const bool is_used = memories[kFirstMemoryAt + static_cast<std::size_t>(i) * kMemoryBytes + 1] != 0;
+    if (is_used) bytes += memory_bytes_of_xclbin(content, i);
+  }
+  return bytes;
+}
+
+std::uint64_t memory_bytes_of_xclbin(const std::string& content, int number) {
+  constexpr std::size_t kSizeAt = 8, kUnit = 1024;
+  const std::string memories = section_of(content, kMemories);
+  const std::size_t row = kFirstMemoryAt + static_cast<std::size_t>(number) * kMemoryBytes;
+  if (number < 0 || row + kMemoryBytes > memories.size()) return 0;
+  return kUnit * number_at<std::uint64_t>(memories, row + kSizeAt);
 }
 
 }  // namespace fabricmark::device

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "device/device.hpp"
@@ -22,5 +23,9 @@ bool is_of_emulated_card(const std::string& content);
 std::string scheduler_advice(const std::string& content);
 /// The number of the first memory that an argument is connected to; 0 where none is.
 int first_memory_of_xclbin(const std::string& content);
+/// Bytes of the memory with this number, of a container without a fault; 0 where there is none.
+std::uint64_t memory_bytes_of_xclbin(const std::string& content, int number);
+/// Bytes of all its memories that are used; 0 of what is no whole container.
+std::uint64_t memory_bytes_of_xclbin(const std::string& content);
 
 }  // namespace fabricmark::device

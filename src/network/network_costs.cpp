@@ -163,6 +163,10 @@ NetworkCosts read_network_costs(const std::string& json, const std::string& orig
   return costs_of(runtime::SystemDocument(json, origin), name);
 }
 
+double link_cycles(std::size_t word_bytes, double width_bytes) {
+  return std::max(std::ceil(static_cast<double>(word_bytes) / width_bytes), 1.0);
+}
+
 PacketCosts packet_costs(const NetworkCosts& network, Forwarding forwarding) {
   return {.node_latency = from_seconds(network.device_seconds()),
           .cable_latency = from_seconds(network.one_cable_seconds()),

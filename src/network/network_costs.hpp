@@ -1,5 +1,6 @@
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -73,6 +74,9 @@ std::span<const NetworkValue> network_values();
 NetworkCosts load_network_costs(const std::filesystem::path& file, const std::string& name);
 /// The same from its text; `origin` is for messages.
 NetworkCosts read_network_costs(const std::string& json, const std::string& origin, const std::string& name);
+
+/// Cycles of a link that a word of so many bytes takes: whole ones, and at least one.
+double link_cycles(std::size_t word_bytes, double width_bytes);
 
 /// The costs of packets over this network, with nothing of its buffers. Throws Error (2) beyond the range of
 /// time.

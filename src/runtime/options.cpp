@@ -44,8 +44,9 @@ void add_common(CLI::App& app, Options& options, Texts& texts) {
                "model only, one repetition: nothing is computed, so any size fits");
   app.add_option("--platform", options.selection.platform, "OpenCL platform: index or part of its name");
   app.add_option("--device", options.selection.device, "device: index or part of its name");
-  app.add_option("--backend", options.selection.backend,
-                 "what speaks to boards of AMD's: opencl, or xrt natively [opencl]")
+  app.add_option(
+         "--backend", options.selection.backend,
+         "what speaks to boards of AMD's: opencl, or xrt natively [xrt for an .xclbin, where it is there]")
       ->check(CLI::IsMember({"opencl", "xrt"}));
   app.add_flag("--list-devices", options.list_devices, "show the devices and stop");
   app.add_option("--ranks", options.ranks, "ranks inside this process")->check(CLI::Range(1, 1024));

@@ -105,7 +105,7 @@ int RankRun::execute_steps() {
   const auto start = std::chrono::steady_clock::now();
   if (options_.list_devices) {
     collective_step(ranks_, [&] {
-      const std::vector<device::FoundDevice> found = device::require_devices(options_.selection);
+      const std::vector<device::FoundDevice> found = device::require_devices(selection());
       if (!ranks_.is_root()) return;
       const bool is_piped = options_.json && *options_.json == "-";
       if (options_.json && !is_piped) write_atomically(*options_.json, devices_json(found));
@@ -173,15 +173,20 @@ void RankRun::end_step() {
   result_.steps.back().seconds = elapsed.count();
 }
 
+device::Selection RankRun::selection() const {
+  device::Selection selection = options_.selection;
+  selection.bitstream = wanted_by(options_).bitstream;
+  return selection;
+}
+
 void RankRun::open_device() {
   const int thread_cap = share_cores(ranks_);
   collective_step(ranks_, [&] {
     fail_in_step("device");
     const bool may_go_without =
         !asks_for_device(options_) && !std::ranges::all_of(setup_.executions, &ExecutionEntry::needs_device);
-    const std::vector<device::FoundDevice> found = may_go_without
-                                                       ? device::find_devices(options_.selection)
-                                                       : device::require_devices(options_.selection);
+    const std::vector<device::FoundDevice> found =
+        may_go_without ? device::find_devices(selection()) : device::require_devices(selection());
     if (found.empty()) {
       device_ = device::Device::none();
       result_.device = device_->info();
@@ -191,6 +196,7 @@ void RankRun::open_device() {
     const device::FoundDevice chosen = choose_device(options_, ranks_, found, share);
     device_.emplace(chosen, share);
     result_.device = chosen.info;
+    if (!chosen.info.interface_note.empty()) remarks_.push_back(chosen.info.interface_note);
   });
   if (device_->info().is_dry_run) {  // of all ranks, as they are asked for the same platform
     if (options_.fault && !is_failing_rank(*options_.fault)) {
@@ -320,7 +326,7 @@ void RankRun::simulate(const SystemPlace& place) {
 void RankRun::choose_execution() {
   const std::string transport = parameters_.has("transport") ? parameters_.text("transport") : "";
   execution_ = &choose(setup_.executions, variant_->name, transport);
-  if (execution_->needs_device && !device_->exists()) device::require_devices(options_.selection);
+  if (execution_->needs_device && !device_->exists()) device::require_devices(selection());
 }
 
 Asked RankRun::resolved() const {

@@ -62,6 +62,8 @@ class RankRun {
   /// Those of which each has a simulated clock, where one is simulated.
   [[nodiscard]] Communicator& timed_ranks() { return simulated_ranks_ ? *simulated_ranks_ : ranks_; }
   [[nodiscard]] Asked resolved() const;
+  /// Of the device, for the bitstream that it will be given.
+  [[nodiscard]] device::Selection selection() const;
   device::Program build();
   /// Throws Error (bad use) where the user's kernels cannot be called as the suite's are.
   void check_signatures(const device::Program& own);

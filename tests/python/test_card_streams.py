@@ -1,6 +1,8 @@
 """Dataflow kernels with streams on emulated cards: the two-device example under AMD's own libraries."""
 
+import json
 import random
+import re
 import shutil
 import subprocess
 import sys
@@ -10,6 +12,7 @@ from conftest import REPOSITORY
 from fabricmark.base import xrt
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import design, emulate, steps, streams
+from fabricmark.systems import export
 
 pytestmark = [
     pytest.mark.usefixtures("of_the_repository"),
@@ -24,6 +27,7 @@ BETWEEN = BUILT / "bin" / "between_cards"  # copies from one card to another one
 SKIPPING = BUILT / "tests" / "unit" / "libskipping_xrt.so"  # of XRT's copies, which it forgets
 ON_CARDS = pytest.mark.skipif(xrt.find() is None, reason="AMD's XRT is not installed")
 BACKENDS = pytest.mark.parametrize("backend", xrt.NAMES)
+AURORA = "aurora"
 TO_LINK = "stream_connect=scale_and_send_1.link:link_0.tx"
 INSIDE = "stream_connect=load_array_1.loaded:scale_and_send_1.loaded:4"
 # Two more kernels between those of the first card, which run by themselves.
@@ -56,10 +60,10 @@ def bitstream(board, tmp_path_factory):
     return built(board, tmp_path_factory.mktemp("two_cards"))
 
 
-def run(bitstream, backend, program=HOST, more=(), **variables):
+def run(bitstream, backend, program=HOST, more=(), links=None, **variables):
     """A host, by default the example's, on two cards."""
-    command = [sys.executable, "-m", "fabricmark.build.emulate", "2", str(bitstream.parent / "emconfig.json"),
-               str(program), str(bitstream), *more]  # fmt: skip
+    command = [sys.executable, "-m", "fabricmark.build.emulate", *([f"--links={links}"] if links else []),
+               "2", str(bitstream.parent / "emconfig.json"), str(program), str(bitstream), *more]  # fmt: skip
     with pytest.MonkeyPatch.context() as patch:
         for name, value in {xrt.BACKEND: backend, "FABRICMARK_CARD_SECONDS": "30", **variables}.items():
             patch.setenv(name, value)
@@ -95,6 +99,77 @@ def test_a_kernel_that_waits_for_ever_is_named(bitstream, backend):
         for unit, stream in waits
     ]
     assert any(line in done.stderr for line in lines), done.stderr
+
+
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    """Writes Noctua 2 with other values of Aurora, which joins its Alveo boards; its file and the values."""
+    exported = export.document("noctua2")
+    folder = tmp_path_factory.mktemp("systems")
+
+    def written(**changes):
+        document = json.loads(json.dumps(exported))
+        (network,) = (one for one in document["networks"] if one["id"] == AURORA)
+        for name, factor in changes.items():
+            network["values"][name]["value"] *= factor
+        file = folder / f"{'-'.join(changes) or 'as_it_is'}.json"
+        file.write_text(json.dumps(document))
+        return f"{file}:{AURORA}", {name: one["value"] for name, one in network["values"].items()}
+
+    return written
+
+
+def modelled_us(done):
+    (line,) = (line for line in done.stdout.splitlines() if line.startswith("modelled: "))
+    assert line.endswith(f"(emulated: cables as {AURORA}, kernels at 300 MHz; host and memory take none)")
+    found = re.match(r"modelled: ([\d.]+) us until receive_and_add_1 of card 1 has ended ", line)
+    return float(found[1])
+
+
+@pytest.mark.programs
+@ON_CARDS
+@pytest.mark.parametrize(("changes", "backend"), [
+    ({}, "opencl"), ({"latency_seconds": 10}, "xrt"), ({"link_bytes_per_second": 0.25}, "xrt"),
+    ({"link_bytes_per_second": 8}, "xrt"),  # faster than the kernels, which then say how fast words leave
+])  # fmt: skip
+def test_modelled_time_follows_latency_and_rate_of_the_link(bitstream, system, changes, backend):
+    """1000 words of 64 bytes: one cycle to the first one's leaving, then the slower of link and kernels."""
+    links, values = system(**changes)
+    done = run(bitstream, backend, links=links)
+    assert done.returncode == 0 and "0 of 16000 values are wrong\n" in done.stdout, done.stderr
+    cycle, word = 1 / 300e6, 64 / values["link_bytes_per_second"]
+    seconds = cycle + 999 * max(cycle, word) + word + values["latency_seconds"]
+    assert modelled_us(done) == pytest.approx(seconds * 1e6, abs=0.001)
+
+
+@pytest.mark.programs
+@ON_CARDS
+@pytest.mark.parametrize("fault", ["flipped", "lost"])
+def test_a_fault_of_a_word_on_the_cable_is_found(board, tmp_path, system, fault):
+    """That is the first stream of this bitstream."""
+    config = tmp_path / "cable.cfg"
+    config.write_text(replaced(INSIDE, "").replace(TO_LINK, f"{TO_LINK}\n{INSIDE}"))
+    made = built(board, tmp_path / "made", config=config)
+    links, _ = system()
+    variables = {"FABRICMARK_CARD_FAULT": fault, "FABRICMARK_CARD_SECONDS": "1" if fault == "lost" else "30"}
+    done = run(made, "xrt", links=links, **variables)
+    if fault == "flipped":
+        assert done.returncode == 1 and "1 of 16000 values are wrong\n" in done.stdout, done.stderr
+        return
+    assert done.returncode != 0 and "values are wrong" not in done.stdout
+    unit = "receive_and_add_1"
+    assert f"kernel of {unit}, which waits for a word of its stream {unit}.link, has not ended" in done.stderr
+
+
+@pytest.mark.programs
+@ON_CARDS
+def test_links_that_cards_have_none_of_are_refused(bitstream, system):
+    links, _ = system()
+    done = run(bitstream, "xrt", links=links.replace(AURORA, "host"))
+    assert done.returncode != 0
+    assert "the cables of emulated cards are direct links, and the network noctua2_mpi of " in done.stderr
+    done = run(bitstream, "xrt", links="nowhere.json:aurora")
+    assert done.returncode == 2 and done.stderr.startswith("error: cannot read nowhere.json")
 
 
 @pytest.mark.programs

@@ -35,6 +35,10 @@ STAND_FOR = {
 }
 # What no test runs, and why. `make` builds, measures or tests everything: its targets have to exist.
 EMULATED = "NAME --runtime fpga-emulator -- --variant channels"
+COPIES = (
+    "--smallest 20 --largest 20 --methods queued --memories page-aligned --repetitions 20 "
+    "--overlap-bytes 65536"
+)
 PUBLISHED = "--bitstream-id u280_hbm_single/stream"
 NOT_RUN = {
     "fabricmark systems new": "measures this machine for minutes; test_systems_new.py runs it",
@@ -60,11 +64,12 @@ NOT_RUN = {
     **dict.fromkeys(
         (
             "fabricmark run gemm --system u280_hbm --emulate -- --size 1024",
-            "fabricmark run gemm --system u280_hbm --emulate --backend xrt -- --size 1024",
+            "fabricmark run gemm --system u280_hbm --emulate --backend opencl -- --size 1024",
             "fabricmark run ptrans --system u280_hbm --emulate --mpi 2 -- --transport host",
             "fabricmark run stream --system u280_hbm --emulate -- --size 100000",
-            "fabricmark run gemm --system u280_hbm --emulate --backend xrt -- --size 512",
+            "fabricmark run gemm --system u280_hbm --emulate --backend opencl -- --size 512",
             "fabricmark run b_eff --system u280_hbm --emulate --mpi 2 -- --transport host --largest 4",
+            f"fabricmark run host_transfer --system u280_hbm --emulate -- {COPIES}",
         ),
         "needs AMD's XRT; test_programs_xrt.py runs the same",
     ),

@@ -191,7 +191,8 @@ TEST(CardStreams, AChainTakesAStartBeforeTheEndAndKeepsItsEnd) {
 
 TEST(CardStreams, EndsAreOfOneDirectionAndOneLength) {
   Fifo fifo(2);
-  End in("a.out", fifo, /*writes=*/true), out("b.in", fifo, /*writes=*/false);
+  UnitClock clock;
+  End in("a.out", fifo, /*writes=*/true, clock), out("b.in", fifo, /*writes=*/false, clock);
   std::uint32_t word = 7;
   std::uint64_t longer = 0;
   EXPECT_FALSE(out.read(&word, sizeof(word), false));
@@ -230,7 +231,7 @@ TEST(CardStreams, AnyBytesOverACableAreReadOrRefused) {
     std::uint32_t word = 0;
     std::size_t words = 0;
     const std::string error = error_of([&] {
-      while (cable.read(std::as_writable_bytes(std::span(&word, 1)), /*waits=*/true)) ++words;
+      while (cable.read(std::as_writable_bytes(std::span(&word, 1)), /*wanted=*/0, /*waits=*/true)) ++words;
     });
     EXPECT_NE(error.find(words > 0 || bytes.size() < 4 ? "has gone" : ";"), std::string::npos) << error;
   }

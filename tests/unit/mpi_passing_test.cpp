@@ -101,6 +101,21 @@ TEST(MpiPassing, RefusesHandlesOfARuntimeThatHasNone) {
   EXPECT_EQ(passing(processor, MemoryKind::kSvm, "mapped", ranks), Passing::kMapped);
 }
 
+TEST(MpiPassing, OfXrtsOwnBuffersIsTheHostsView) {
+  DeviceInfo board;
+  board.platform = "XRT";
+  board.vendor = "Xilinx";
+  board.device_class = DeviceClass::kFpga;
+  board.has_memory_objects = false;
+  const OverLibrary ranks({});
+  for (const MemoryKind memory : {MemoryKind::kBuffer, MemoryKind::kHostPointer, MemoryKind::kPeer})
+    EXPECT_EQ(passing(board, memory, "mapped", ranks), Passing::kMapped);
+  EXPECT_EQ(in_words(Passing::kMapped, board), "the host's view of XRT's buffers");
+  EXPECT_TRUE(mentions(not_taken(Passing::kMapped, board, ranks).what(), "over Some MPI 7.1 other bytes"));
+  board.has_memory_objects = true;  // by OpenCL
+  EXPECT_EQ(passing(board, MemoryKind::kBuffer, "mapped", ranks), Passing::kHandle);
+}
+
 TEST(MpiPassing, RefusesRanksThatAreNoProcesses) {
   const std::unique_ptr<runtime::Communicator> ranks = runtime::single_rank();
   for (const MemoryKind memory : {MemoryKind::kBuffer, MemoryKind::kSvm}) {

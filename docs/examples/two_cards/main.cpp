@@ -44,7 +44,9 @@ struct Unit {
 };
 
 int run(const char* bitstream) {
-  const std::vector<FoundDevice> found = require_devices({});
+  Selection selection;
+  selection.bitstream = bitstream;  // an .xclbin: natively, unless FABRICMARK_BACKEND says otherwise
+  const std::vector<FoundDevice> found = require_devices(selection);
   if (found.size() < 2) throw environment_failure("there is one card", "give the runtime two");
   const Device first(found[0]), second(found[1]);
   const std::string content = bitstream_content(bitstream);

@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -20,6 +21,7 @@ from fabricmark.build.design import LANGUAGES, OPENCL, REPLICATIONS, SYCL, resol
 from fabricmark.systems.choice import Wanted
 
 FOLDER = "card"  # beside the results
+LINKS = "--links="  # before the words of `main`
 
 
 @dataclass(frozen=True)
@@ -39,12 +41,13 @@ def ready(
     words: Sequence[str],
     output: Path,
     cards: int,
-    backend: str,
+    backend: str | None,
     language: str,
 ) -> Iterator[Emulated]:
     """Everything made for a run of a benchmark with these options on so many emulated cards of a board.
 
-    `backend`: of xrt.NAMES, through which the program speaks to the runtime; `language`: of the kernels.
+    `backend`: of xrt.NAMES, through which the program speaks to the runtime, or None: as the program chooses;
+    `language`: of the kernels.
     The bitstream stays beside the results, in `output`. Raises FabricmarkError: 2 without a system, or with
     options that choose another bitstream or device; 3 without XRT or clang.
     """
@@ -73,9 +76,13 @@ def ready(
     with contextlib.redirect_stdout(io.StringIO()):  # its command lines
         builds.carry_out(made)
     config = xclbin.emulation_config(card.describe(design, None), cards)
-    options = ["--bitstream", str(made.bitstream.absolute()), "--platform", xrt.NAMES[backend]]
+    options = ["--bitstream", str(made.bitstream.absolute())]
+    chosen = {}
+    if backend is not None:
+        options += ["--platform", xrt.NAMES[backend]]
+        chosen = {xrt.BACKEND: backend}
     with xrt.emulated_cards(config) as variables:
-        yield Emulated(options, {**variables, xrt.BACKEND: backend}, bool(design.bitstream))
+        yield Emulated(options, {**variables, **chosen}, bool(design.bitstream))
 
 
 def _build_parameters(name: str, given: Mapping[str, str]) -> dict[str, str]:
@@ -119,7 +126,6 @@ def run(
     `of_system`: the options that a system gives to programs; `do`: does jobs and shows what they found.
     Raises as `ready`.
     """
-    backend = backend or next(iter(xrt.NAMES))
     cards = job.mpi or 1  # ranks of one process share a card
     with ready(job.benchmark, wanted, words, job.output, cards, backend, language or OPENCL) as made:
         told = wanted if made.is_known or wanted is None else replace(wanted, bitstream=None)
@@ -128,12 +134,53 @@ def run(
         return do([replace(job, extra=tuple(options), variables=tuple(made.variables.items()))])
 
 
+@contextmanager
+def _modelled(links: str) -> Iterator[Mapping[str, str]]:
+    """The cards' variables for words in modelled time, over cables as a network of an exported system has
+    them, SYSTEM.json or SYSTEM.json:NETWORK; prints how long the kernels took.
+
+    Raises FabricmarkError (2) for a file that cannot be read.
+    """
+    file, _, network = links.partition(":")
+    with refusing(f"cannot read {file}", "write it by `fabricmark systems export`"):
+        json.loads(Path(file).read_text(encoding="utf-8"))
+    with tempfile.TemporaryDirectory() as folder:
+        yield {
+            "FABRICMARK_CARD_SYSTEM": str(Path(file).absolute()), "FABRICMARK_CARD_NETWORK": network,
+            "FABRICMARK_CARD_TIMES": folder,
+        }  # fmt: skip
+        print(_words_of_times([json.loads(one.read_text()) for one in sorted(Path(folder).glob("*.json"))]))
+
+
+def _words_of_times(cards: Sequence[Mapping[str, Any]]) -> str:
+    """Of what the cards have written (src/card/timing.hpp)."""
+    ends = [(time, unit, card) for card in cards for unit, time in card["units"].items()]
+    if not ends:
+        return "modelled: no kernel has ended"
+    time, unit, card = max(ends, key=lambda end: end[0])
+    return (
+        f"modelled: {time * 1e6:.3f} us until {unit} of card {card['card']} has ended (emulated: "
+        f"cables as {card['network']}, kernels at {card['kernel_hz'] / 1e6:g} MHz; host and memory take none)"
+    )
+
+
 def main(words: Sequence[str]) -> int:
     """Start a program on emulated cards: CARDS EMCONFIG.json PROGRAM and its words; its exit code.
 
-    `EMCONFIG.json` lies beside the bitstream, `CARDS` is how many there shall be. Raises FabricmarkError: 2
-    for other words, 3 without XRT.
+    `EMCONFIG.json` lies beside the bitstream, `CARDS` is how many there shall be. Before these
+    --links=SYSTEM.json[:NETWORK] has words take modelled time. Raises FabricmarkError: 2 for other words, 3
+    without XRT.
     """
+    with contextlib.ExitStack() as stack:
+        modelled: Mapping[str, str] = {}
+        if words and words[0].startswith(LINKS):
+            modelled = stack.enter_context(_modelled(words[0].removeprefix(LINKS)))
+            words = words[1:]
+        return _start(words, modelled)
+
+
+def _start(words: Sequence[str], more: Mapping[str, str]) -> int:
+    """The same, with more variables."""
     if len(words) < 3 or not words[0].isdecimal():
         raise FabricmarkError("three words are needed", "name how many cards, emconfig.json and a program")
     with refusing(f"cannot read {words[1]}", "name the emconfig.json beside a bitstream"):
@@ -143,7 +190,7 @@ def main(words: Sequence[str]) -> int:
     with xrt.emulated_cards(json.dumps(config)) as variables, started:
         # In a group of its own, which XRT signals as a whole.
         done = subprocess.run(
-            list(words[2:]), env={**os.environ, **variables}, start_new_session=True, check=False
+            list(words[2:]), env={**os.environ, **variables, **more}, start_new_session=True, check=False
         )
     return done.returncode
 

@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "board/dataflow/conservative_link.hpp"
 #include "board/dataflow/deadlock.hpp"
+#include "network/network_costs.hpp"
 
 namespace fabricmark::dataflow {
 
@@ -122,7 +123,7 @@ network::Port Fabric::opposite(const network::Port& port) const {
 
 ChannelTiming Fabric::link_timing(std::size_t word_bytes) const {
   const LinkCost& cost = settings_.link;
-  const double cycles = std::max(std::ceil(static_cast<double>(word_bytes) / cost.width_bytes), 1.0);
+  const double cycles = network::link_cycles(word_bytes, cost.width_bytes);
   const Time word = network::from_seconds(cycles / (cost.clock_hz * cost.flow.credit_link.share()));
   const Time latency = network::from_seconds(cost.latency_seconds);
   const auto round_trip = static_cast<std::size_t>((2 * latency + word) / word) + 1;

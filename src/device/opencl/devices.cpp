@@ -69,8 +69,9 @@ DeviceInfo describe(const cl::Platform& platform, const cl::Device& device) {
   info.sub_buffer_alignment_bytes = device.getInfo<CL_DEVICE_MEM_BASE_ADDR_ALIGN>() / 8;
   info.shares_host_memory = device.getInfo<CL_DEVICE_HOST_UNIFIED_MEMORY>() != CL_FALSE;
   const std::string extensions = device.getInfo<CL_DEVICE_EXTENSIONS>();
-  info.has_half = extensions.find("cl_khr_fp16") != std::string::npos;
-  info.has_double = extensions.find("cl_khr_fp64") != std::string::npos;
+  // XRT compiles nothing: what a board computes with is in its bitstream, whatever the extensions are.
+  info.has_half = info.is_of_xrt() || extensions.find("cl_khr_fp16") != std::string::npos;
+  info.has_double = info.is_of_xrt() || extensions.find("cl_khr_fp64") != std::string::npos;
   info.matrix_units = matrix_units(device, extensions);
   info.has_peer_memory = has_peer_memory(extensions);
   // Devices before OpenCL 2.0 refuse the query, XRT with a line of its own; they have no shared memory.

@@ -5,6 +5,8 @@
 #include "base/error.hpp"
 #include "base/host.hpp"
 #include "device/memory.hpp"
+#include "device/program.hpp"
+#include "device/xclbin.hpp"
 #include "device/xrt/xrt.hpp"
 
 namespace fabricmark::device::xrt {
@@ -12,6 +14,7 @@ namespace fabricmark::device::xrt {
 namespace {
 
 constexpr std::size_t kAlignment = 4096;
+constexpr const char* kPlatform = "XRT";
 
 /// Ranks of one process share it: XRT ends the process where a device is closed that another one has open.
 /// With the set-up lock.
@@ -32,20 +35,20 @@ std::shared_ptr<void> opened(unsigned index) {
   return found;
 }
 
-DeviceInfo describe(unsigned index) {
+/// `said`: of its memories by the bitstream, for drivers that say nothing of them.
+DeviceInfo describe(unsigned index, std::size_t said) {
   const std::shared_ptr<void> device = opened(index);
-  Library::DeviceFacts facts{};
-  check(library().facts(library().driver_handle(device.get()), &facts), "xclGetDeviceInfo2");
+  const auto [name, memory_bytes] = facts_of(device.get());
   DeviceInfo info;
-  info.platform = "XRT";
+  info.platform = kPlatform;
   info.platform_version = library().version;
   info.driver = library().version;
   info.vendor = "Xilinx";
-  info.name = facts.name;
+  info.name = name;
   info.device_class = DeviceClass::kFpga;
   info.compute_units = 1;
-  info.global_memory_bytes = facts.memory_bytes;
-  info.max_allocation_bytes = facts.memory_bytes;
+  info.global_memory_bytes = memory_bytes > 0 ? memory_bytes : said;
+  info.max_allocation_bytes = info.global_memory_bytes;
   info.sub_buffer_alignment_bytes = kAlignment;
   info.has_half = true;
   info.has_double = true;
@@ -100,6 +103,18 @@ bool is_wanted(const std::string& backend) {
   return true;
 }
 
+Interface interface_for(const Selection& selection) {
+  const bool is_named = !selection.backend.empty() || !environment(kBackendVariable).empty();
+  if (is_named || selection.bitstream.extension() != ".xclbin") return {is_wanted(selection.backend), ""};
+  if (selection.platform) return {*selection.platform == kPlatform, ""};
+  try {
+    static_cast<void>(library());
+  } catch (const Error& error) {
+    return {false, "OpenCL speaks to the board of the .xclbin: natively, " + error.cause()};
+  }
+  return {true, "XRT speaks to the board of the .xclbin by its own interface; --backend opencl by OpenCL"};
+}
+
 bool emulates() { return !environment("XCL_EMULATION_MODE").empty(); }
 
 void refuse_sources(const DeviceInfo& info) {
@@ -107,14 +122,16 @@ void refuse_sources(const DeviceInfo& info) {
                 "give a bitstream with --bitstream (`fabricmark build` makes one)");
 }
 
-std::vector<FoundPlatform> platforms() {
-  std::vector<FoundPlatform> found{{"XRT", {}}};
+std::vector<FoundPlatform> platforms(const std::filesystem::path& bitstream) {
+  const bool is_needed = library().facts == nullptr && !bitstream.empty();
+  const std::size_t said = is_needed ? memory_bytes_of_xclbin(bitstream_content(bitstream)) : 0;
+  std::vector<FoundPlatform> found{{kPlatform, {}}};
   const unsigned count = library().count_devices();
   for (unsigned index = 0; index < count; ++index) {
-    found.front().devices.push_back({describe(index), [index](const Share& /*share*/, DeviceInfo& info) {
-                                       return std::make_shared<const OpenedDevice>(
-                                           Opened{.device = opened(index), .info = info});
-                                     }});
+    found.front().devices.push_back(
+        {describe(index, said), [index](const Share& /*share*/, DeviceInfo& info) {
+           return std::make_shared<const OpenedDevice>(Opened{.device = opened(index), .info = info});
+         }});
   }
   return found;
 }

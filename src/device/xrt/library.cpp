@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstddef>
 #include <cstring>
 #include <filesystem>
 
@@ -38,7 +39,7 @@ void take(void* from, const char* name, Function*& function) {
   function = reinterpret_cast<Function*>(dlsym(from, name));
   if (function == nullptr) {
     throw environment_failure(std::string("AMD's runtime has no ") + name,
-                              "use --backend opencl, or XRT 2.13, of which it is known to have all");
+                              "use --backend opencl, or XRT 2.13 or 2.25, of which it is known to have all");
   }
 }
 
@@ -84,8 +85,15 @@ Library load_all() {
   take(kAnywhere, "xrtBOCopy", all.copy);
   take(kAnywhere, "xrtBOMap", all.map);
   take(kAnywhere, "xrtBOSync", all.synchronise);
-  take(driver, "xclProbe", all.count_devices);
-  take(driver, "xclGetDeviceInfo2", all.facts);
+  if (dlsym(driver, "xclGetDeviceInfo2") != nullptr) {
+    take(driver, "xclProbe", all.count_devices);
+    take(driver, "xclGetDeviceInfo2", all.facts);
+  } else {
+    take(kAnywhere, "_ZN3xrt6system17enumerate_devicesEv", all.count_devices);
+    take(kAnywhere, "_ZN3xrt6deviceC1EPv", all.make_device);
+    take(kAnywhere, "_ZN3xrt6deviceD1Ev", all.destroy_device);
+    take(kAnywhere, "_ZNK3xrt6device12get_info_stdENS_4info6deviceERKNS_6detail3abiE", all.device_value);
+  }
   all.version = version_of(reinterpret_cast<void*>(all.count_devices));
   return all;
 }
@@ -95,6 +103,28 @@ Library load_all() {
 const Library& library() {
   static const Library all = load_all();  // never closed: the library ends with the process
   return all;
+}
+
+std::pair<std::string, std::size_t> facts_of(void* device) {
+  void* const driver_handle = library().driver_handle(device);
+  if (library().facts != nullptr) {
+    Library::DeviceFacts facts{};
+    if (library().facts(driver_handle, &facts) != 0)
+      throw environment_failure("XRT says nothing of a device (" + last_words() + ")", "see what it printed");
+    return {facts.name, facts.memory_bytes};
+  }
+  // It holds one shared pointer (xrt_device.h).
+  alignas(std::max_align_t) std::array<std::byte, 64> place{};
+  try {
+    library().make_device(place.data(), driver_handle);
+    const Library::Abi abi;
+    const std::any name = library().device_value(place.data(), Library::kName, &abi);
+    library().destroy_device(place.data());
+    return {std::any_cast<std::string>(name), 0};
+  } catch (const std::exception& error) {
+    throw environment_failure(std::string("XRT does not say a device's name (") + error.what() + ")",
+                              "use --backend opencl");
+  }
 }
 
 std::string last_words() { return errno == 0 ? "no reason given" : std::strerror(errno); }

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <any>
 #include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 
 /// The runtime of device/backend.hpp that speaks to AMD's XRT natively, by its C interface. Its library is
 /// loaded at run time: programs are built without it.
@@ -47,12 +49,26 @@ struct Library {
   void* (*map)(void* buffer);
   int (*synchronise)(void* buffer, int direction, std::size_t bytes, std::size_t offset);
   unsigned (*count_devices)();
+  /// Of a driver, until 2.13 at least; null where it has none (2.25): then the three below are there.
   int (*facts)(void* driver_handle, DeviceFacts* facts);
-  std::string version;  ///< of the driver, by its file's name
+  // xrt::device of C++, which has no C interface for a device's name: made in place of a handle of the
+  // driver's, destroyed, and asked. Its values are std::any in every version.
+  struct Abi {
+    unsigned major = 2, minor = 25, patch = 0;
+  };
+  static constexpr unsigned kName = 5;  // xrt::info::device::name
+  void (*make_device)(void* place, void* driver_handle);
+  void (*destroy_device)(void* place);
+  std::any (*device_value)(const void* made, unsigned value, const Abi* abi);
+  std::string version;  ///< of the library that counts devices, by its file's name
 };
 
 /// Throws Error (environment) where it is not there, or lacks a function.
 const Library& library();
+
+/// A device's name, and its bytes of memory where the driver says them; else 0. Throws Error (environment)
+/// where XRT refuses.
+std::pair<std::string, std::size_t> facts_of(void* device);
 
 /// What the last call that failed left in errno, in words.
 std::string last_words();

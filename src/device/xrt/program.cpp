@@ -69,7 +69,8 @@ class Kernel : public backend::Kernel {
   void start(backend::Queue& queue, const Geometry& geometry, const Events* after,
              Event* done) const override {
     if (geometry.global != 1)
-      throw bad_use("XRT natively starts kernels of one work-item", "use --variant base, or OpenCL");
+      throw bad_use("XRT natively starts kernels of one work-item",
+                    "use --variant base, or --backend opencl");
     if (after != nullptr) queue.begin_after(*after);
     as_own(queue).add(
         [run = run_, values = values_, arguments = arguments_] {

@@ -34,8 +34,10 @@ runtime::Parameters parameters_of(const MeasuredTransport::Wanted& wanted) {
 }
 
 /// Runtimes crash now and then where a thread closes a device while another one opens it (PoCL ends its
-/// threads with the last context): what ranks have opened stays open to the end of the process.
+/// threads with the last context): what ranks have opened stays open to the end of the process. But not XRT's
+/// boards, which its library closes again where nobody has: it crashes then.
 device::Device kept(device::Device device) {
+  if (device.info().is_native_xrt()) return device;
   static std::mutex mutex;
   static auto* const all = new std::vector<device::Device>;
   const std::scoped_lock lock(mutex);
@@ -55,7 +57,18 @@ device::Device opened(runtime::Communicator& ranks, const MeasuredTransport::Wan
   if (chosen.info.is_dry_run) {
     throw bad_use("a dry-run device keeps no elements that could be checked", "choose another --platform");
   }
+  if (wanted.check) wanted.check(chosen.info);
+  if (chosen.info.is_of_xrt() && wanted.selection.bitstream.empty()) {
+    throw bad_use(
+        fmt::format("{} has memory for messages when a bitstream was loaded, and none is", chosen.info.name),
+        "use a program that takes --bitstream, or another device");
+  }
   return kept(device::Device(chosen, share));
+}
+
+device::Program loaded(const device::Device& device, const std::filesystem::path& bitstream) {
+  if (bitstream.empty() || !device.exists()) return {};
+  return device::load_bitstream(device, bitstream, device::bitstream_content(bitstream));
 }
 
 }  // namespace
@@ -71,6 +84,7 @@ bool MeasuredTransport::takes(const std::string& transport, const std::string& o
 
 MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted& wanted)
     : device_(opened(ranks, wanted)),
+      program_(loaded(device_, wanted.selection.bitstream)),
       parameters_(parameters_of(wanted)),
       context_(device_, parameters_, ranks, timeline_, device::Program(), variant_,
                {.memory = device::memory_kind(runtime::memory_over(wanted.transport, wanted.memory)),
@@ -78,6 +92,8 @@ MeasuredTransport::MeasuredTransport(runtime::Communicator& ranks, const Wanted&
                 .timeout_seconds = wanted.timeout_seconds}),
       transport_(transport::make_transport(context_, {.largest_bytes = wanted.largest_bytes,
                                                       .leaves_protocols_open = wanted.largest_bytes == 0,
-                                                      .pattern = wanted.pattern})) {}
+                                                      .pattern = wanted.pattern})) {
+  if (const std::string& note = device_.info().interface_note; !note.empty()) context_.remark(note);
+}
 
 }  // namespace fabricmark::microbench

@@ -9,6 +9,7 @@
 #include "base/digest.hpp"
 #include "base/error.hpp"
 #include "device/memory.hpp"
+#include "device/xclbin.hpp"
 #include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::microbench::omb {
@@ -62,12 +63,13 @@ int bank_of(const device::DeviceInfo& info, const Options& options, Placement pl
   return bank.value_or(-1);
 }
 
-DeviceMemories::DeviceMemories(const device::Device& device, const Options& options, Placement place)
+DeviceMemories::DeviceMemories(const device::Device& device, const device::Program& loaded,
+                               const Options& options, Placement place)
     : device_(device),
       kind_(device::memory_kind(options.memory)),
       bank_(bank_of(device.info(), options, place)),
       queue_(device.queue()) {
-  device::Program program;
+  device::Program program = loaded;
   if (options.bitstream.empty()) {
     const std::filesystem::path file = runtime::kernels_folder() / "common" / "touch.cl";
     device::Source source = device::source_of(file, runtime::kernels_folder());
@@ -77,19 +79,32 @@ DeviceMemories::DeviceMemories(const device::Device& device, const Options& opti
     const std::string binary = device::bitstream_content(options.bitstream);
     const std::string name = std::filesystem::path(options.bitstream).filename().string();
     file_ = {name, content_digest(binary), "bitstream"};
-    program = device::load_bitstream(device_, options.bitstream, binary);
+    if (device.info().is_of_xrt()) {
+      memory_bytes_ = device::memory_bytes_of_xclbin(binary, device::first_memory_of_xclbin(binary));
+      if (bank_ >= 0) memory_bytes_ = std::min(memory_bytes_, device::memory_bytes_of_xclbin(binary, bank_));
+      if (memory_bytes_ == 0) {
+        throw bad_use(fmt::format("{} has no memory {}", name, bank_),
+                      "give --bank the number of one, as `xclbinutil --info` lists them");
+      }
+    }
   }
   kernel_ = device::entry_point(program, "touch");
 }
 
 std::unique_ptr<transport::Memory> DeviceMemories::allocate(std::size_t bytes) const {
+  // Without a number a board's memory is that which its kernel is linked to.
+  const device::Placement place{
+      .bank = bank_, .is_spread = bank_ >= 0, .kernel = kernel_.get(), .argument = 0};
   return std::make_unique<transport::Memory>(
-      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, {.bank = bank_}), device_.queue());
+      device::Buffer(device_, std::max<std::size_t>(bytes, 1), kind_, place), device_.queue());
 }
 
 std::size_t DeviceMemories::room(std::size_t wanted) const {
   const auto said = static_cast<std::size_t>(device_.info().max_allocation_bytes);
   std::size_t bytes = std::min(wanted, said);
+  // Of two buffers, with room beside them. Nothing is tried: XRT's OpenCL breaks the heap where it finds
+  // none.
+  if (memory_bytes_ > 0) return std::min(bytes, static_cast<std::size_t>(memory_bytes_ / 4));
   if (bank_ < 0) return bytes;
   // What a bank holds no runtime says.
   for (; bytes > 1; bytes /= 2) {

@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <memory>
 #include <string>
 
@@ -19,11 +20,13 @@ int bank_of(const device::DeviceInfo& info, const Options& options, Placement pl
 /// A device's memory of one kind, and the kernel that touches it.
 class DeviceMemories {
  public:
-  /// Builds or loads the kernel. Throws as bank_of, device::build_from_source and device::load_bitstream.
-  DeviceMemories(const device::Device& device, const Options& options, Placement place);
+  /// Builds the kernel, or takes that of the bitstream, which `loaded` is. Throws as bank_of,
+  /// device::build_from_source and device::entry_point.
+  DeviceMemories(const device::Device& device, const device::Program& loaded, const Options& options,
+                 Placement place);
 
   [[nodiscard]] std::unique_ptr<transport::Memory> allocate(std::size_t bytes) const;
-  /// Most bytes of one: as many as can be had, found by trying where the device does not say.
+  /// Most bytes of one: as many as can be had, found by trying where neither device nor bitstream says it.
   [[nodiscard]] std::size_t room(std::size_t wanted) const;
   /// Returns when the device has done it.
   void touch(transport::Memory& memory) const;
@@ -34,6 +37,7 @@ class DeviceMemories {
   const device::Device& device_;
   device::MemoryKind kind_;
   int bank_ = -1;
+  std::uint64_t memory_bytes_ = 0;  ///< of that memory, where a bitstream says it; else 0
   runtime::Result::Kernel file_;
   std::unique_ptr<device::backend::Kernel> kernel_;
   device::Queue queue_;

@@ -193,8 +193,9 @@ void add_own(CLI::App& app, Options& options, Words& words) {
                  "the transport moves]");
   app.add_option("--bitstream", options.bitstream,
                  "of an FPGA: kernels/common/touch.cl, built for its board");
-  app.add_option("--backend", options.selection.backend,
-                 "what speaks to boards of AMD's: opencl, or xrt natively [opencl]")
+  app.add_option(
+         "--backend", options.selection.backend,
+         "what speaks to boards of AMD's: opencl, or xrt natively [xrt for an .xclbin, where it is there]")
       ->check(CLI::IsMember({"opencl", "xrt"}));
   app.add_option("--bank", words.banks,
                  "number of a memory of the bitstream, as B=0; may be given several times")

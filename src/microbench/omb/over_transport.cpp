@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/host.hpp"
 #include "collectives/replay/choice.hpp"
 #include "microbench/common/measured_transport.hpp"
 #include "microbench/omb/carrier.hpp"
@@ -26,7 +27,7 @@ using transport::Message;
 
 constexpr const char* kStaging = "staging";
 
-MeasuredTransport::Wanted wanted_of(const Options& options) {
+MeasuredTransport::Wanted wanted_of(const Options& options, Placement place) {
   MeasuredTransport::Wanted wanted{.transport = options.transport,
                                    .selection = options.selection,
                                    .timeout_seconds = options.timeout_seconds,
@@ -38,6 +39,9 @@ MeasuredTransport::Wanted wanted_of(const Options& options) {
     if (MeasuredTransport::takes(options.transport, kStaging)) wanted.texts[kStaging] = "private";
     wanted.needs_device = true;
   }
+  if (!options.is_on_hosts()) wanted.selection.bitstream = options.bitstream;
+  if (place != Placement::kHost)
+    wanted.check = [&options, place](const device::DeviceInfo& info) { bank_of(info, options, place); };
   return wanted;
 }
 
@@ -47,9 +51,9 @@ class OverTransport final : public Carrier {
       : ranks_(ranks),
         options_(options),
         place_(options.places[options.program->is_collective() ? 0 : side_of(ranks, options)]),
-        measured_(ranks, wanted_of(options)) {
+        measured_(ranks, wanted_of(options, place_)) {
     if (place_ != Placement::kHost) {
-      memories_.emplace(measured_.context().device(), options, place_);
+      memories_.emplace(measured_.context().device(), measured_.program(), options, place_);
     } else if (options.is_mixed()) {
       from_host_.emplace(ranks, options.timeout_seconds);
     }

@@ -20,6 +20,7 @@ Passing passing(const device::DeviceInfo& info, device::MemoryKind memory, const
                 const runtime::Communicator& ranks) {
   if (ranks.kind() != "mpi") throw no_mpi_between(ranks);
   if (memory != device::MemoryKind::kSvm) {
+    if (info.is_native_xrt()) return Passing::kMapped;
     if (!info.has_memory_objects) {
       throw bad_use(fmt::format("{} has no memory objects that MPI could take", info.platform),
                     "use --memory svm, or --transport host");
@@ -40,7 +41,7 @@ Passing passing(const device::DeviceInfo& info, device::MemoryKind memory, const
 std::string in_words(Passing passing, const device::DeviceInfo& info) {
   switch (passing) {
     case Passing::kMapped:
-      return "SVM that is mapped for the host";
+      return info.is_native_xrt() ? "the host's view of XRT's buffers" : "SVM that is mapped for the host";
     case Passing::kPointer:
       return "SVM pointers of " + info.name;
     case Passing::kHandle:
@@ -55,6 +56,12 @@ Error no_mpi_between(const runtime::Communicator& ranks) {
 }
 
 Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks) {
+  if (passing == Passing::kMapped && info.is_native_xrt()) {
+    return environment_failure(
+        fmt::format("over {} other bytes arrive in {} than have left from them", ranks.library(),
+                    in_words(passing, info)),
+        "see what XRT says of its copies between board and host, or use --transport host");
+  }
   const char* const remedy =
       passing == Passing::kPointer
           ? "use --svm-pointers mapped, --transport host, or an MPI for such GPUs"

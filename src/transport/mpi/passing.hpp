@@ -13,7 +13,7 @@ inline constexpr const char* kMpiTransport = "mpi";
 
 /// What an MPI library gets as the address of a message in a device's memory.
 enum class Passing {
-  kMapped,   ///< of shared virtual memory, while it is mapped for the host: any library reads it
+  kMapped,   ///< of shared virtual memory, or a buffer of XRT's: the host's view, which any library reads
   kPointer,  ///< of shared virtual memory, as the device has it: for a library that takes such pointers
   kHandle,   ///< the memory object of OpenCL itself, as MVAPICH2-FPGA takes it
 };
@@ -32,7 +32,8 @@ std::string in_words(Passing passing, const device::DeviceInfo& info);
 
 /// Ranks that are no processes of MPI: bad use.
 Error no_mpi_between(const runtime::Communicator& ranks);
-/// A library that does not take what `passing` says.
+/// A library that does not take what `passing` says, or a runtime whose view of its memory is not what lies
+/// there.
 Error not_taken(Passing passing, const device::DeviceInfo& info, const runtime::Communicator& ranks);
 
 }  // namespace fabricmark::transport
