@@ -65,6 +65,38 @@ def test_over_many_seeds_the_rates_are_those_that_were_asked_for():
     assert sum(sum(one[:3]) for one in noisiest) >= 0.7 * 36 and all(one[3] for one in noisiest)
 
 
+@pytest.mark.full
+def test_nine_seeds_of_ten_reach_the_whole_bar():
+    """Seeds that the method was not made by: all four losses, and no second false alarm."""
+    reached = [all(hits) and false_alarms <= 1 for hits, false_alarms in map(bar, range(1000, 1040))]
+    assert sum(reached) >= 36
+
+
+@pytest.mark.parametrize("share_of_outliers", [0.0, 0.002])
+def test_a_quiet_metric_with_an_outlier_is_no_loss(share_of_outliers):
+    """An outlier beside two nights of chance: what is left of it is below what never counts."""
+    random = np.random.default_rng(7)
+    values = random.normal(size=(SERIES, BASE + 3)) * 0.003
+    values[:, :BASE][random.random((SERIES, BASE)) < share_of_outliers] -= 0.1
+    values[:, -2] -= 0.1
+    known = evidence.baseline(values[:, :BASE], np.repeat(np.arange(METRICS), NODES))
+    least = np.full(SERIES, -np.log1p(-0.02))
+    rule = evidence.shared(known, least, RATE, LOOKED)
+    assert not evidence.judge(values[:, BASE:], known, rule, least, 1.0).slower.any()
+
+
+def test_noisier_series_get_a_larger_part_of_the_false_alarms_and_all_get_no_more_than_are_accepted():
+    random = np.random.default_rng(3)
+    spreads = np.repeat(np.geomspace(0.004, 0.03, METRICS), NODES)
+    known = evidence.baseline(
+        random.normal(size=(SERIES, BASE)) * spreads[:, None], np.repeat(np.arange(METRICS), NODES)
+    )
+    rule = evidence.shared(known, np.full(SERIES, 0.02), RATE, LOOKED)
+    assert rule.levels.sum() == pytest.approx(RATE) and rule.levels.max() == pytest.approx(RATE / rule.series)
+    assert rule.levels[0] < 1e-3 * rule.levels[SERIES // 2] < rule.levels[-1]
+    assert rule.levels[-1] == pytest.approx(rule.levels[-100])  # noisier than what is aimed at: alike
+
+
 @pytest.mark.parametrize("spread", [0.015, 0.04])
 def test_noisy_metrics_say_which_loss_they_find_and_find_it(spread):
     """Three of three at the stated size, whose probability is 99 % each; half of it is mostly not found."""
