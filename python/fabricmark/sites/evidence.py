@@ -28,8 +28,13 @@ nights before it are compared with a baseline of older ones:
   loss of more than what never counts. With a share e of outliers in the baseline, chance makes an outlier
   and such a rest with a probability of e Q(zc); zc is chosen so that this is BY_OUTLIERS of the rate of a
   series. e is that of losses beyond CUT, without what a normal distribution has there: of all metrics, or
-  where the metric has more, halfway to its own. A loss so large that one night is enough must be larger
-  than any that a night of this metric's baseline had and the next one had not.
+  where the metric has more, halfway to its own.
+  More nights of a window may be outliers, as where other programs worked on the host for long: a night is
+  as slow as it is with max(Q(z), e exp(-(x - CUT) / t)), x its loss in scales, t how far outliers of the
+  metric lie beyond CUT on average; of all its nights together that must be within the rate, too, of which
+  every series has an equal part here, as outliers do not follow from the spread of other nights.
+  A loss so large that one night is enough must be larger than any that a night of this metric's baseline
+  had and the next one had not.
 """
 
 import math
@@ -171,14 +176,15 @@ def limit(reference: float, run_length: float) -> float:
 @dataclass(frozen=True)
 class Baseline:
     """Of each series: centre, scale between nights (NaN where unknown), degrees of freedom of the scale, and
-    nights. `outliers`: share of the values that are some; `worst`: largest loss of one night of its metric
-    [logarithm]."""
+    nights. `outliers`: share of the values that are some; `tail`: how far their losses are beyond CUT on
+    average; `worst`: largest loss of one night of its metric [logarithms]."""
 
     centre: np.ndarray
     scale: np.ndarray
     freedom: np.ndarray
     nights: np.ndarray
     outliers: np.ndarray
+    tail: np.ndarray
     worst: np.ndarray
 
 
@@ -205,15 +211,17 @@ def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
     lost = np.nan_to_num(centre[:, None] - values, nan=0.0)
     usual = float(ndtr(-CUT))  # of losses that are no outliers
     cut = np.where(counts > 0, (~kept & (lost > 0)).sum(axis=1), 0)
-    shares, worst = np.zeros(len(values)), np.zeros(len(values))
+    excess = np.where(~kept & (lost > 0), lost - CUT * np.nan_to_num(scale)[:, None], 0.0)
+    shares, tail, worst = (np.zeros(len(values)) for _ in range(3))
     # Laplace: that none was seen does not mean that there is none.
     of_all = (max(cut.sum() - usual * nights.sum(), 0) + 1) / (nights.sum() + 2)
     for members in _members(groups):
         total = nights[members].sum()
         more = max(cut[members].sum() - usual * total, 0)
         shares[members] = max(of_all, (more + of_all * total) / max(2 * total, 1))
+        tail[members] = max(excess[members].sum(), 0.0) / max(cut[members].sum(), 1)
         worst[members] = np.max(lost[members], initial=0.0)
-    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), shares, worst)
+    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), shares, tail, worst)
 
 
 def shared(base: Baseline, smallest: np.ndarray, rate: float, nights: int) -> Rule:
@@ -353,6 +361,7 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
         # Only with tonight on its side: a loss that has gone is none.
         proven = (joined > rule.beyond(count)) & (rest > rule.rest(base.outliers, count))
         proven &= (left >= smallest) & (scores[:, -1] > 0)
+        proven &= _unlikely(parts, window, base).sum(axis=1) > _by_outliers(base, rule)
         likely = ((window - rule.reference).sum(axis=1) > rule.limit) & (mean >= smallest)
         suspected = likely & (scores[:, -1] > rule.reference)
         longer = (proven | suspected) & (joined > best)
@@ -364,7 +373,8 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
     error = wide / np.sqrt(over)
     known = np.isfinite(base.scale)
     least = np.maximum(_from_normal(rule.needed, base.freedom) + rule.margin, rule.rest_needed(base.outliers))
-    found = np.where(known, least * wide, np.nan)
+    least = np.maximum(least * wide, _of_outliers(base, rule) + rule.margin * wide)
+    found = np.where(known, least, np.nan)
     return Evidence(
         slower & known,
         suspect & ~slower & known,
@@ -374,6 +384,26 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
         found,
         over,
     )
+
+
+def _by_outliers(base: Baseline, rule: Rule) -> float:
+    """-ln of the false alarms a night that one series may raise by outliers."""
+    return -math.log(rule.rate / max(np.isfinite(base.scale).sum(), 1) * BY_OUTLIERS)
+
+
+def _unlikely(lost: np.ndarray, scores: np.ndarray, base: Baseline) -> np.ndarray:
+    """-ln of the chance of nights as slow as these, ordinary ones or outliers; series x nights."""
+    from scipy.special import log_ndtr
+
+    beyond = np.maximum(lost - (CUT * base.scale)[:, None], 0.0)
+    rare = -np.log(np.maximum(base.outliers, LEAST_LEVEL))[:, None]
+    return np.minimum(-log_ndtr(-scores), rare + beyond / np.maximum(base.tail, SMALLEST_SCALE)[:, None])
+
+
+def _of_outliers(base: Baseline, rule: Rule) -> np.ndarray:
+    """The loss of which so many nights alike are no outliers [logarithm]; 0 where they never are."""
+    needed = _by_outliers(base, rule) / rule.nights + np.log(np.maximum(base.outliers, LEAST_LEVEL))
+    return np.where((needed > 0) & (rule.nights > 1), CUT * base.scale + base.tail * needed, 0.0)
 
 
 def _normal(scores: np.ndarray, freedom: np.ndarray) -> np.ndarray:
