@@ -4,10 +4,12 @@ them."""
 import csv
 import json
 import os
+import random
 import re
 import sqlite3
 import subprocess
 import sys
+import time
 
 import history_writer
 import log_samples
@@ -65,6 +67,28 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path, kill_at):
     assert counts(path) == (written, written * PER_RESULT, True)
     assert add(path, map(record, range(600)))[-1] == (600 - written, written)
     assert counts(path) == (600, 600 * PER_RESULT, True)
+
+
+def test_a_kill_from_outside_at_any_moment_loses_nothing_that_was_told(tmp_path):
+    """Each writer goes on where the one before it was killed, beside one that is left alone."""
+    path = tmp_path / "h.db"
+    moments = random.Random(44)
+    with start(path, 10_000, 400) as other:
+        told = 0
+        for _ in range(4):
+            with start(path, 0, 100_000) as process:
+                time.sleep(0.3 + moments.random())
+                process.kill()
+                lines = [line for line in process.communicate(timeout=60)[0].split("\n")[:-1] if line]
+            told = max([told, *(sum(map(int, line.split())) for line in lines)])
+        other.communicate(timeout=60)
+    with store.opened(path) as opened:
+        digests = {digest for (digest,) in opened.rows("SELECT digest FROM results")}
+    assert other.returncode == 0 and told > 0
+    assert {f"digest {number}" for number in range(told)} <= digests
+    assert {f"digest {number}" for number in range(10_000, 10_400)} <= digests
+    results, values, whole = counts(path)
+    assert whole and values == results * PER_RESULT
 
 
 def test_two_writers_at_the_same_time_lose_nothing(tmp_path):
