@@ -131,6 +131,27 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path, monkeypatch):
     assert add(path, map(record, range(2000)))[-1] == (2000 - written, written)
 
 
+@pytest.mark.full
+def test_a_file_system_that_is_full_is_one_line_and_loses_nothing(tmp_path):
+    """A real one of 600 KB, with the write-ahead log on it; what was told is there when there is room."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", small]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        path, told = small / "h.db", []
+        refused = pytest.raises(FabricmarkError, match="disk is full; free some space")
+        with refused as found, store.opened(path, make=True) as opened:
+            told.extend(opened.add(map(record, range(20_000))))
+        assert found.value.exit_code == 3 and told[-1][0] > 0
+        subprocess.run(["mount", "-o", "remount,size=20m", small], check=True)
+        assert counts(path) == (told[-1][0], told[-1][0] * PER_RESULT, True)
+        assert add(path, map(record, range(5000)))[-1] == (5000 - told[-1][0], told[-1][0])
+    finally:
+        subprocess.run(["umount", small], check=True)
+
+
 # Which files are stores ----------------------------------------------------------------------------------
 
 
