@@ -7,6 +7,8 @@ import json
 import os
 import random
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -280,6 +282,25 @@ def test_a_program_that_was_started_by_hand_tells_what_its_host_did(with_program
     finally:
         busy.kill()
         busy.wait()
+
+
+@pytest.mark.programs
+@pytest.mark.full
+def test_every_host_of_an_mpi_run_is_in_the_file(with_programs):
+    """Two ranks, of which one is in a namespace of another host name; each sees the other as load."""
+    place = with_programs
+    tools = [shutil.which(name) for name in ("mpirun", "unshare")]
+    if os.geteuid() != 0 or None in tools:
+        pytest.skip("no MPI or no namespaces here")
+    words = [str(REPOSITORY / "build/release/bin/fm_stream"), "--size", "500000", "--min-time", "0.6"]
+    words += ["--json", str(place.folder / "r.json")]
+    renamed = ["unshare", "-u", "sh", "-c", f"hostname n2; exec {shlex.join(words)}"]
+    ranks = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "1", *words, ":", "-n", "1", *renamed]
+    environment = {**place.environment, noise.ROOT: "/"}
+    subprocess.run(ranks, env=environment, check=True, capture_output=True, timeout=120)
+    read = results.load(place.folder / "r.json").document["noise_of_hosts"]
+    assert len(read) == 2 and read[1]["host"] == "n2" != read[0]["host"]
+    assert all(one["other_load"] > 0.05 for one in read)
 
 
 def test_firmware_is_in_the_file_and_beside_a_change(host, tmp_path):
