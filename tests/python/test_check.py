@@ -219,6 +219,17 @@ def test_outliers_of_the_baseline_hardly_move_its_centre_and_spread():
     assert dirty.outliers[0] > 0.02 > plain.outliers[0]
 
 
+def test_a_loss_that_stays_makes_no_outliers_of_its_peers():
+    random = np.random.default_rng(1)
+    values = random.normal(size=(NODES, 30)) * 0.01
+    plain = evidence.baseline(values, np.zeros(NODES, int))
+    values[3, 22:] -= 0.2
+    assert evidence.baseline(values, np.zeros(NODES, int)).outliers[0] == pytest.approx(plain.outliers[0])
+    values[3] += 0.2 * (np.arange(30) >= 22)
+    values[3, [5, 12, 13, 20]] -= 0.2
+    assert evidence.baseline(values, np.zeros(NODES, int)).outliers[0] > plain.outliers[0]
+
+
 def test_a_node_that_is_noisier_than_its_peers_has_its_own_spread():
     random = np.random.default_rng(1)
     values = random.normal(size=(NODES, 30)) * 0.01

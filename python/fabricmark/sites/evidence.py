@@ -27,8 +27,8 @@ nights before it are compared with a baseline of older ones:
 - **Outliers.** One night alone proves nothing: without its largest night a window must still speak for a
   loss of more than what never counts. With a share e of outliers in the baseline, chance makes an outlier
   and such a rest with a probability of e Q(zc); zc is chosen so that this is BY_OUTLIERS of the rate of a
-  series. e is that of losses beyond CUT, without what a normal distribution has there: of all metrics, or
-  where the metric has more, halfway to its own.
+  series. e is that of losses beyond CUT, without what a normal distribution has there and without those of
+  another level: of all metrics, or where the metric has more, halfway to its own.
   More nights of a window may be outliers, as where other programs worked on the host for long: a night is
   as slow as it is with max(Q(z), e exp(-(x - CUT) / t)), x its loss in scales, t how far outliers of the
   metric lie beyond CUT on average; of all its nights together that must be within the rate, too, of which
@@ -52,6 +52,7 @@ STATED_POWER = 0.99  # of the smallest loss that is found
 BY_OUTLIERS = 0.5  # of the accepted false alarms: an outlier beside ordinary nights
 SHORT = 0.1  # of the false alarms of a series: by each window of fewer nights
 AIM = 1.5  # times what never counts: the loss of which the most are to be found
+LONGEST = 3  # nights of outliers in a row
 LEAST_OWN = 5  # nights from which on a node's outliers are told by its own deviations, too
 OWN_SPREAD_LEVEL = 0.01  # at which a node has a spread of its own
 LEAST_LEVEL = 1e-300  # a probability that double precision has
@@ -210,8 +211,9 @@ def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
     scale, freedom = _scales(squares.sum(axis=1), counts, groups)
     lost = np.nan_to_num(centre[:, None] - values, nan=0.0)
     usual = float(ndtr(-CUT))  # of losses that are no outliers
-    cut = np.where(counts > 0, (~kept & (lost > 0)).sum(axis=1), 0)
-    excess = np.where(~kept & (lost > 0), lost - CUT * np.nan_to_num(scale)[:, None], 0.0)
+    is_cut = _passing(~kept & (lost > 0)) & (counts > 0)[:, None]
+    cut = is_cut.sum(axis=1)
+    excess = np.where(is_cut, lost - CUT * np.nan_to_num(scale)[:, None], 0.0)
     shares, tail, worst = (np.zeros(len(values)) for _ in range(3))
     # Laplace: that none was seen does not mean that there is none.
     of_all = (max(cut.sum() - usual * nights.sum(), 0) + 1) / (nights.sum() + 2)
@@ -222,6 +224,15 @@ def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
         tail[members] = max(excess[members].sum(), 0.0) / max(cut[members].sum(), 1)
         worst[members] = np.max(lost[members], initial=0.0)
     return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), shares, tail, worst)
+
+
+def _passing(is_cut: np.ndarray) -> np.ndarray:
+    """Those nights beyond the cut that are outliers: more than LONGEST in a row are another level."""
+    ahead, behind = is_cut.astype(int), is_cut.astype(int)
+    for night in range(1, is_cut.shape[1]):
+        ahead[:, night] *= ahead[:, night - 1] + 1
+        behind[:, -1 - night] *= behind[:, -night] + 1
+    return is_cut & (ahead + behind - 1 <= LONGEST)
 
 
 def shared(base: Baseline, smallest: np.ndarray, rate: float, nights: int) -> Rule:
