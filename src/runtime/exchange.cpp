@@ -44,6 +44,8 @@ NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Verdict, name, error, threshold, measure, che
                                    sampled)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(Result::Placement, host, device, device_index, compute_units, is_emulated,
                                    platform_index)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RankNoise, process, seconds, cpus, own_seconds, busy_seconds,
+                                   stolen_seconds, memory_stall_seconds, swapped_bytes, throttled)
 
 namespace {
 
@@ -80,6 +82,17 @@ Result::Placement placement_on(const device::DeviceInfo& info, bool is_emulated)
 
 std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own) {
   return gather(ranks, own);
+}
+
+std::vector<HostNoise> gather_noise(Communicator& ranks, const RankNoise& own,
+                                    const std::vector<Result::Placement>& placement) {
+  std::vector<std::string> hosts;
+  std::vector<bool> are_emulated;
+  for (const Result::Placement& place : placement) {
+    hosts.push_back(place.host);
+    are_emulated.push_back(place.is_emulated);
+  }
+  return noise_of_hosts(gather(ranks, own), hosts, are_emulated);
 }
 
 std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own) {

@@ -14,6 +14,9 @@ Result::Placement placement_on(const device::DeviceInfo& info, bool is_emulated)
 
 /// These are collective; every rank gets all ranks' parts.
 std::vector<Result::Placement> gather_placement(Communicator& ranks, const Result::Placement& own);
+/// Of each host, while its ranks measured. `placement`: of all ranks.
+std::vector<HostNoise> gather_noise(Communicator& ranks, const RankNoise& own,
+                                    const std::vector<Result::Placement>& placement);
 std::vector<Result::RankVerdict> gather_verdicts(Communicator& ranks, const std::vector<Verdict>& own);
 std::vector<Result::RankTimes> gather_timeline(Communicator& ranks,
                                                const std::vector<device::KernelTimes>& own);

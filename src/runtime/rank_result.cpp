@@ -51,6 +51,7 @@ void RankRun::collect(const Samples& samples) {
   const device::DeviceInfo& info = device_->info();
   const Result::Placement own = placement_on(info, info.emulated() || is_emulated());
   result_.placement = gather_placement(ranks_, own);
+  result_.noise = gather_noise(ranks_, noise_, result_.placement);
   check_kinds(result_);
   check_windows(result_);
   for (const auto& notes : {company_notes(ranks_, result_), shared_clock_.notes()}) {

@@ -148,7 +148,9 @@ int RankRun::execute_steps() {
   if (modelled_timeline_) regions.keep_timeline(*modelled_timeline_);
   if (options_.fault) regions.set_disturbance([this] { fail_in_step("timed"); });
   shared_clock_.compare();
+  const HostCounters before = read_host_counters(host_files());
   repeat(regions);
+  noise_ = between(before, read_host_counters(host_files()));
   shared_clock_.compare();
   begin("check", "checking the results");
   validate();

@@ -119,6 +119,7 @@ class RankRun {
   std::optional<Context> context_;
   std::unique_ptr<Benchmark> benchmark_;
   std::optional<power::Sampler> sampler_;      ///< on one rank of a host
+  RankNoise noise_;                            ///< of this rank's host while it measured
   power::Reading power_;                       ///< of this host, when sampler_ has stopped
   int repetition_ = 0;                         ///< the one in progress; negative in the warm-up
   std::vector<Result::RankVerdict> verdicts_;  ///< of this rank, the worst of all repetitions

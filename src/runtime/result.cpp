@@ -33,6 +33,19 @@ Json steps_json(const Result& result) {
   return steps;
 }
 
+Json noise_json(const std::vector<HostNoise>& noise) {
+  Json hosts = Json::array();
+  for (const HostNoise& one : noise) {
+    Json entry = {{"host", one.host}, {"seconds", one.seconds}, {"cpus", one.cpus}, {"stolen", one.stolen}};
+    if (one.other_load) entry["other_load"] = *one.other_load;
+    if (one.memory_stalls) entry["memory_stalls"] = *one.memory_stalls;
+    if (one.swapped_bytes) entry["swapped_bytes"] = *one.swapped_bytes;
+    if (one.throttled) entry["throttled"] = *one.throttled;
+    hosts.push_back(entry);
+  }
+  return hosts;
+}
+
 Json optional_text(const std::string& text) { return text.empty() ? Json(nullptr) : Json(text); }
 
 Json device_json(const device::DeviceInfo& info) {
@@ -394,6 +407,7 @@ std::string to_json(const Result& result) {
   for (const auto& entry : result.verdicts)
     document["verdicts"].push_back(verdict_json(entry, result.validated));
   if (!result.validated) document["verdicts"].push_back(verdict_json({}, false));
+  if (!result.noise.empty()) document["noise_of_hosts"] = noise_json(result.noise);
   if (result.with_timeline) document["timeline"] = timeline_json(result);
   if (result.activities) {
     document["modelled_timeline"] = timeline_document(*result.activities, result.program, "");

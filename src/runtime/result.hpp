@@ -13,6 +13,7 @@
 #include "power/energy.hpp"
 #include "runtime/activity.hpp"
 #include "runtime/benchmark.hpp"
+#include "runtime/host_noise.hpp"
 #include "runtime/options.hpp"
 #include "runtime/windows.hpp"
 
@@ -62,6 +63,7 @@ struct Result {
     int platform_index = 0;
   };
   std::vector<Placement> placement;  ///< [rank]
+  std::vector<HostNoise> noise;      ///< of each host while its ranks measured
   device::DeviceInfo device;
 
   Parameters parameters;

@@ -4,10 +4,12 @@ them."""
 import csv
 import json
 import os
+import random
 import re
 import sqlite3
 import subprocess
 import sys
+import time
 
 import history_writer
 import log_samples
@@ -67,6 +69,28 @@ def test_a_kill_loses_nothing_that_was_written(tmp_path, kill_at):
     assert counts(path) == (600, 600 * PER_RESULT, True)
 
 
+def test_a_kill_from_outside_at_any_moment_loses_nothing_that_was_told(tmp_path):
+    """Each writer goes on where the one before it was killed, beside one that is left alone."""
+    path = tmp_path / "h.db"
+    moments = random.Random(44)
+    with start(path, 10_000, 400) as other:
+        told = 0
+        for _ in range(4):
+            with start(path, 0, 100_000) as process:
+                time.sleep(0.3 + moments.random())
+                process.kill()
+                lines = [line for line in process.communicate(timeout=60)[0].split("\n")[:-1] if line]
+            told = max([told, *(sum(map(int, line.split())) for line in lines)])
+        other.communicate(timeout=60)
+    with store.opened(path) as opened:
+        digests = {digest for (digest,) in opened.rows("SELECT digest FROM results")}
+    assert other.returncode == 0 and told > 0
+    assert {f"digest {number}" for number in range(told)} <= digests
+    assert {f"digest {number}" for number in range(10_000, 10_400)} <= digests
+    results, values, whole = counts(path)
+    assert whole and values == results * PER_RESULT
+
+
 def test_two_writers_at_the_same_time_lose_nothing(tmp_path):
     path = tmp_path / "h.db"
     writers = [start(path, first, 600) for first in (0, 300)]  # half of it twice
@@ -105,6 +129,27 @@ def test_a_full_disk_is_one_line_and_loses_nothing(tmp_path, monkeypatch):
     assert found.value.exit_code == 3 and written > 0
     assert counts(path) == (written, written * PER_RESULT, True)
     assert add(path, map(record, range(2000)))[-1] == (2000 - written, written)
+
+
+@pytest.mark.full
+def test_a_file_system_that_is_full_is_one_line_and_loses_nothing(tmp_path):
+    """A real one of 600 KB, with the write-ahead log on it; what was told is there when there is room."""
+    small = tmp_path / "small"
+    small.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=600k", "tmpfs", small]
+    if os.geteuid() != 0 or subprocess.run(mount, capture_output=True, check=False).returncode != 0:
+        pytest.skip("no file system can be mounted here")
+    try:
+        path, told = small / "h.db", []
+        refused = pytest.raises(FabricmarkError, match="disk is full; free some space")
+        with refused as found, store.opened(path, make=True) as opened:
+            told.extend(opened.add(map(record, range(20_000))))
+        assert found.value.exit_code == 3 and told[-1][0] > 0
+        subprocess.run(["mount", "-o", "remount,size=20m", small], check=True)
+        assert counts(path) == (told[-1][0], told[-1][0] * PER_RESULT, True)
+        assert add(path, map(record, range(5000)))[-1] == (5000 - told[-1][0], told[-1][0])
+    finally:
+        subprocess.run(["umount", small], check=True)
 
 
 # Which files are stores ----------------------------------------------------------------------------------

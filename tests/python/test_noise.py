@@ -7,12 +7,15 @@ import json
 import os
 import random
 import re
+import shlex
+import shutil
 import subprocess
 import sys
 from datetime import UTC, datetime
 
 import pytest
 import samples
+from conftest import REPOSITORY
 from fabricmark import results
 from fabricmark.measure import noise
 from fabricmark.results import disturbances
@@ -242,6 +245,62 @@ def test_it_is_said_beside_the_figure(place):
     (place.folder / "loud" / "again.json").write_text(json.dumps(samples.result()))
     assert "valid, 1 of 2 disturbed" in place.run("report", "loud").stdout
     assert results.load(place.folder / "loud" / "stream.json").disturbances[0].share == 0.34
+
+
+def test_every_host_of_the_ranks_is_told_and_named():
+    """What `fabricmark` read of its own host goes before what the program did; one host needs no name."""
+    quiet, loud = ({"host": host, "seconds": 2.0, "cpus": 8, "stolen": 0.0} for host in ("n1", "n2"))
+    loud["other_load"] = 0.25
+    (one,) = disturbances.found({"noise_of_hosts": [quiet, loud]})
+    assert one.sentence.startswith("disturbed: on n2 other programs took 25 % of the CPUs; end them")
+    (one,) = disturbances.found({"noise_of_hosts": [loud]})
+    assert one.told == "other programs took 25 % of the CPUs"
+    seen = {"host": "n2", "seconds": 2.1, "other_load": 0.01, "lowest_clock_hz": 2e9, "highest_clock_hz": 3e9}
+    (one,) = disturbances.found({"noise_of_hosts": [quiet, loud], "noise": seen})
+    assert one.told == "on n2 the CPUs' clock went between 2 and 3 GHz"
+    started_elsewhere = {"host": "n2", "seconds": 2.1, "stolen": 0.0}  # by srun: it has no load of its own
+    assert disturbances.found({"noise_of_hosts": [quiet, loud], "noise": started_elsewhere})[0].share == 0.25
+
+
+@pytest.mark.programs
+def test_a_program_that_was_started_by_hand_tells_what_its_host_did(with_programs):
+    """The counters of this machine, beside a process that takes a CPU; and none of a folder without them."""
+    place = with_programs
+    program = REPOSITORY / "build/release/bin/fm_stream"
+    words = [program, "--size", "2000000", "--min-time", "0.6", "--json", place.folder / "r.json"]
+    busy = subprocess.Popen([sys.executable, "-c", "while True: pass"])
+    try:
+        for root, count in (("/", 1), ("/nowhere", 0)):
+            environment = {**place.environment, noise.ROOT: root}
+            subprocess.run(words, env=environment, check=True, capture_output=True, timeout=120)
+            document = results.load(place.folder / "r.json").document
+            assert len(document.get("noise_of_hosts", [])) == count and "noise" not in document
+            if count:
+                (read,) = document["noise_of_hosts"]
+                assert read["seconds"] >= 0.5 and 0 < read["other_load"] <= 1 and 0 <= read["stolen"] <= 1
+                assert disturbances.found(document)
+    finally:
+        busy.kill()
+        busy.wait()
+
+
+@pytest.mark.programs
+@pytest.mark.full
+def test_every_host_of_an_mpi_run_is_in_the_file(with_programs):
+    """Two ranks, of which one is in a namespace of another host name; each sees the other as load."""
+    place = with_programs
+    tools = [shutil.which(name) for name in ("mpirun", "unshare")]
+    if os.geteuid() != 0 or None in tools:
+        pytest.skip("no MPI or no namespaces here")
+    words = [str(REPOSITORY / "build/release/bin/fm_stream"), "--size", "500000", "--min-time", "0.6"]
+    words += ["--json", str(place.folder / "r.json")]
+    renamed = ["unshare", "-u", "sh", "-c", f"hostname n2; exec {shlex.join(words)}"]
+    ranks = ["mpirun", "--allow-run-as-root", "--oversubscribe", "-n", "1", *words, ":", "-n", "1", *renamed]
+    environment = {**place.environment, noise.ROOT: "/"}
+    subprocess.run(ranks, env=environment, check=True, capture_output=True, timeout=120)
+    read = results.load(place.folder / "r.json").document["noise_of_hosts"]
+    assert len(read) == 2 and read[1]["host"] == "n2" != read[0]["host"]
+    assert all(one["other_load"] > 0.05 for one in read)
 
 
 def test_firmware_is_in_the_file_and_beside_a_change(host, tmp_path):

@@ -12,6 +12,8 @@ import time
 import pytest
 from campaign_support import files as files_of
 from campaign_support import wait_for, write
+from conftest import REPOSITORY
+from fabricmark import results
 from test_submit import FOUR
 
 pytestmark = [
@@ -45,6 +47,13 @@ SelectType=select/cons_tres
 SlurmdParameters=config_overrides
 NodeName=n[1-4] NodeHostname={host} NodeAddr=127.0.0.1 Port=[{first}-{last}] CPUs=2 State=UNKNOWN
 PartitionName=all Nodes=ALL Default=YES MaxTime=INFINITE State=UP OverSubscribe=YES
+"""
+SETTINGS = """
+partition = {"name": "all", "scheduler": "squeue", "launcher": "srun", "environs": ["builtin"]}
+site_configuration = {
+    "systems": [{"name": "here", "hostnames": [".*"], "partitions": [partition]}],
+    "environments": [{"name": "builtin", "cc": "", "cxx": "", "ftn": ""}],
+}
 """
 
 
@@ -128,6 +137,60 @@ def test_a_campaign_is_submitted_cancelled_and_resumed(slurm):
     wait_for(lambda: queue_is_empty(slurm))
     assert len(files_of(slurm, "four")) == 4
     assert slurm.run("campaign", "cancel", "c.toml").stdout == "no job of this campaign waits or runs\n"
+
+
+def test_scancel_leaves_valid_partial_results_and_a_failed_task_no_other_harmed(slurm):
+    """One point fails, one hangs until scancel: the two others stand, and --resume ends all."""
+    stand_in = slurm.programs / "fm_stream"
+    kept = stand_in.read_text()
+    lines = kept.splitlines()
+    trouble = [
+        "import sys, time",
+        "is_point = {'--json', '--buffer-size=32'} <= set(sys.argv)",
+        "if is_point and '--vector-width=1' in sys.argv: sys.exit(3)",
+        "time.sleep(60 * (is_point and '--vector-width=2' in sys.argv))",
+    ]
+    stand_in.write_text("\n".join([lines[0], *trouble, *lines[1:]]))
+    assert slurm.run("campaign", "submit", "c.toml").returncode == 0
+
+    def told():
+        return slurm.run("campaign", "status", "c.toml").stdout.splitlines()[-1]
+
+    wait_for(lambda: told() == "4 points: 1 RUNNING, 2 finished, 1 lost")
+    named = slurm.run("campaign", "status", "c.toml").stdout.splitlines()
+    assert any("vector_width=1 buffer_size=32" in line and "lost" in line for line in named)
+    asked(slurm, "scancel", "--user", "root")
+    wait_for(lambda: queue_is_empty(slurm))
+    status = slurm.run("campaign", "status", "c.toml")
+    assert status.returncode == 1 and told() == "4 points: 2 finished, 2 lost", status.stdout
+    assert {results.load(file).verdict() for file in files_of(slurm, "four")} == {"valid"}
+    stand_in.write_text(kept)
+    assert "2 points" in slurm.run("campaign", "submit", "c.toml", "--resume").stdout
+    wait_for(lambda: told() == "4 points: 4 finished")
+
+
+def test_reframe_runs_the_generated_tests_over_slurm(slurm, with_programs):
+    """Where ReFrame is installed: by sbatch and srun on a node, and a wrong result is a test that failed."""
+    reframe = shutil.which("reframe")
+    if reframe is None:
+        pytest.skip("no ReFrame")
+    place = with_programs
+    words = ["run", "stream", "--", "--size", "100000", "--repetitions", "3"]
+    assert place.run(*words).returncode == 0
+    assert place.run("reframe", "results", "-o", "tests.py", "--tolerance", "90%").returncode == 0
+    (place.folder / "settings.py").write_text(SETTINGS)
+    command = place.folder / "bin/fabricmark"
+    place.add_program(command, "from fabricmark.cli import app; app(prog_name='fabricmark')")
+    folders = [str(command.parent), str(REPOSITORY / "build/release/bin"), place.environment["PATH"]]
+    tests = place.folder / "tests.py"
+    for code in (0, 1):
+        done = subprocess.run(
+            [reframe, "-C", "settings.py", "-c", tests, "-r", "--prefix", place.folder / "reframe"],
+            cwd=place.folder, text=True, capture_output=True, timeout=300,
+            env={**place.environment, "PATH": os.pathsep.join(folders)},
+        )  # fmt: skip
+        assert done.returncode == code and "here:all" in done.stdout, done.stdout[-3000:]
+        tests.write_text(tests.read_text().replace("'--size'", "'--inject-fault', 'scale', '--size'"))
 
 
 def test_each_node_runs_the_campaign_and_a_site_asks_for_nodes(slurm):

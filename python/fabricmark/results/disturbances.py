@@ -1,7 +1,7 @@
 """What disturbed a run while it measured, by the counters of its host, and what to do about it."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from fabricmark.base.terminal import number, percent
@@ -17,26 +17,46 @@ LEAST_GPU = 0.01  # of the time
 
 @dataclass(frozen=True)
 class Disturbance:
-    """`what`: in words; `remedy`: what to do; `share`: of the time or of the CPUs, by which it weighs."""
+    """`what`: in words; `remedy`: what to do; `share`: of the time or of the CPUs, by which it weighs;
+    `host`: where, of a run on several hosts."""
 
     what: str
     remedy: str
     share: float
+    host: str = ""
+
+    @property
+    def told(self) -> str:
+        return f"on {self.host} {self.what}" if self.host else self.what
 
     @property
     def sentence(self) -> str:
-        return f"disturbed: {self.what}; {self.remedy}"
+        return f"disturbed: {self.told}; {self.remedy}"
 
 
 def found(document: Mapping) -> list[Disturbance]:
-    """The largest first; none where nothing was read (programs started by hand, files of others)."""
-    noise: Mapping = document.get("noise", {})
+    """The largest first; none where nothing was read (short runs, files of others)."""
+    hosts = of_hosts(document)
     told = [
-        *_of_cpus(noise.get("stolen", 0.0), noise.get("other_load", 0.0)),
-        *_of_clocks(noise),
-        *_of_memory(noise.get("memory_stalls", 0.0), noise.get("swapped_bytes", 0)),
+        replace(one, host=host if len(hosts) > 1 else "")
+        for host, noise in hosts.items()
+        for one in (
+            *_of_cpus(noise.get("stolen", 0.0), noise.get("other_load", 0.0)),
+            *_of_clocks(noise),
+            *_of_memory(noise.get("memory_stalls", 0.0), noise.get("swapped_bytes", 0)),
+        )
     ]
     return sorted(told, key=lambda one: -one.share)
+
+
+def of_hosts(document: Mapping) -> dict[str, Mapping]:
+    """What was read of each host: by the program of those of its ranks, and by `fabricmark` of its own, which
+    looked more often and goes before."""
+    hosts = {str(one.get("host", "")): one for one in document.get("noise_of_hosts", [])}
+    if own := document.get("noise", {}):
+        host = str(own.get("host", ""))
+        hosts[host] = {**hosts.get(host, {}), **own}
+    return hosts
 
 
 def _of_cpus(stolen: float, load: float) -> list[Disturbance]:

@@ -153,7 +153,8 @@ def _row(
         state = SLOWER if tonight > math.log(SINGLE_RUN_FACTOR) else UNCLEAR
         reason = "how much nights differ is unknown"
     elif found.suspect[place]:
-        state, reason = SUSPECT, "one night alone: the next one tells"
+        several = "outliers of this metric may be like these nights: the next one tells"
+        state, reason = SUSPECT, several if found.over[place] > 1 else "one night alone: the next one tells"
     interval = None
     if known:
         reach = standard_errors(base.freedom[place]) * found.error[place]

@@ -94,11 +94,9 @@ def view(night: Night, settings: Settings) -> View:
         every = [_repeated(base, len(table.names)) for base, table in zip(bases, tables, strict=True)]
         together = Baseline(*(np.concatenate(part) for part in zip(*map(astuple, every), strict=True)))
         rule = evidence.shared(together, np.concatenate(smallest), settings.false_alarms, 1)
-    places = [
-        place
-        for table, base, least in zip(tables, bases, smallest, strict=True)
-        for place in _judged(table, base, rule, float(least[0]))
-    ]
+    places: list[Place] = []
+    for table, base, least in zip(tables, bases, smallest, strict=True):
+        places += _judged(table, base, rule.of(len(places), len(table.names)), float(least[0]))
     names = sorted({series.node for series in night.values} | {node for _, node in night.broken})
     alone = [name for name in names if len(split(name)) == 1]
     pairs = [name for name in names if len(split(name)) == 2]

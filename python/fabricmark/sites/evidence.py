@@ -12,21 +12,33 @@ nights before it are compared with a baseline of older ones:
   spread is larger than chance explains (F test) has its own.
 - **Score.** z = (baseline - night) / (scale sqrt(1 + k/n)), n the nights of the baseline, k those looked
   at, which share its error; through Student's t to a normal score, so that few nights make wide limits.
-- **Limit.** Page's cumulative sum: sum(z - kappa) > h over the last 2 to K nights. It raises its first false
-  alarm after ARL = (exp(2 kappa b) - 2 kappa b - 1) / (2 kappa^2) nights on average, b = h + 1.166 (Siegmund,
-  Sequential Analysis, 1985; that is of a sum without end: K nights reach less, so that it is no less). ARL
-  is the number of series over the wanted false alarms a night (Bonferroni, by `shared`). kappa is half of
-  the shift d that is found within K nights with a probability of DESIGN_POWER, K (d - kappa) - h = z_p
-  sqrt(K), where a cumulative sum finds it first (Lorden 1971, Moustakides 1986).
-- **Outliers.** One night alone proves nothing: without its largest night the sum must still speak for the
-  loss. With a share e of outliers in the baseline, chance makes an outlier and such a rest with a
-  probability of e Q(zc); zc is chosen so that this is within the rate of a series. e is that of all
-  metrics, or where the metric has more, halfway to its own. A loss so large that one night is enough must
-  be larger than any that a night of this metric's baseline had and the next one had not.
+- **Level.** The accepted false alarms a night are a union bound (Bonferroni) over series, windows and
+  outliers. A series' part a follows from what it needs (`shared`): Q(a) = D/2 + l/D, D the loss that is to
+  be found in standard errors of K nights, l the same for all. That finds the most losses altogether at a
+  given number of false alarms (Spjotvoll, Annals of Mathematical Statistics 43, 1972; Roeder and Wasserman,
+  Statistical Science 24, 2009): quiet series leave theirs to noisy ones.
+- **Limit.** The sum of the last K nights over sqrt(K) beyond the score of its part, which is the most
+  powerful test of a loss that began with them (Neyman and Pearson); of shorter windows, which find large
+  losses sooner, with SHORT of it. What one night makes likely is told before it is proven, by Page's
+  cumulative sum: sum(z - kappa) > h over the last 2 to K nights. It raises its first false alarm after
+  ARL = (exp(2 kappa b) - 2 kappa b - 1) / (2 kappa^2) nights on average, b = h + 1.166 (Siegmund,
+  Sequential Analysis, 1985). kappa is half of the shift d that it finds within K nights with a probability
+  of DESIGN_POWER, K (d - kappa) - h = z_p sqrt(K) (Lorden 1971, Moustakides 1986).
+- **Outliers.** One night alone proves nothing: without its largest night a window must still speak for a
+  loss of more than what never counts. With a share e of outliers in the baseline, chance makes an outlier
+  and such a rest with a probability of e Q(zc); zc is chosen so that this is BY_OUTLIERS of the rate of a
+  series. e is that of losses beyond CUT, without what a normal distribution has there and without those of
+  another level: of all metrics, or where the metric has more, halfway to its own.
+  More nights of a window may be outliers, as where other programs worked on the host for long: a night is
+  as slow as it is with max(Q(z), e exp(-(x - CUT) / t)), x its loss in scales, t how far outliers of the
+  metric lie beyond CUT on average; of all its nights together that must be within the rate, too, of which
+  every series has an equal part here, as outliers do not follow from the spread of other nights.
+  A loss so large that one night is enough must be larger than any that a night of this metric's baseline
+  had and the next one had not.
 """
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -37,31 +49,43 @@ CUT = 3.5  # scales beyond which a night of the baseline is an outlier
 OVERSHOOT = 1.166  # twice 0.583, what a sum of normal steps is beyond its limit on average (Siegmund)
 DESIGN_POWER = 0.9
 STATED_POWER = 0.99  # of the smallest loss that is found
+BY_OUTLIERS = 0.5  # of the accepted false alarms: an outlier beside ordinary nights
+SHORT = 0.1  # of the false alarms of a series: by each window of fewer nights
+AIM = 1.5  # times what never counts: the loss of which the most are to be found
+LONGEST = 3  # nights of outliers in a row
 LEAST_OWN = 5  # nights from which on a node's outliers are told by its own deviations, too
 OWN_SPREAD_LEVEL = 0.01  # at which a node has a spread of its own
+LEAST_LEVEL = 1e-300  # a probability that double precision has
 SMALLEST_SCALE = 1e-9  # of values that never change: the tolerance decides then
 
 
 @dataclass(frozen=True)
 class Rule:
     """When a loss is one. `series`: how many share `rate`, the false alarms a night that are accepted among
-    all of them; `nights`: over how many the evidence adds up (1: tonight alone counts)."""
+    all of them, were all parts as large as the largest one; `nights`: over how many the evidence adds up (1:
+    tonight alone counts); `levels`: the part of each series, where they are unequal (None: equal ones)."""
 
     series: float
     rate: float
     nights: int
+    levels: np.ndarray | None = None
 
     @property
-    def of_a_series(self) -> float:
-        """False alarms a night that one series may raise."""
+    def of_one(self) -> float:
+        """False alarms a night that one series may raise, of those with the largest part."""
         return self.rate / max(self.series, 1)
 
     @cached_property
-    def alone(self) -> float:
+    def of_each(self) -> np.ndarray:
+        """The same of every series; of one that has none, as little as a score has."""
+        return np.maximum(np.array([self.of_one]) if self.levels is None else self.levels, LEAST_LEVEL)
+
+    @cached_property
+    def alone(self) -> np.ndarray:
         """The normal score beyond which one night is no chance."""
         from scipy.special import ndtri  # here: its import would slow every other command down
 
-        return float(-ndtri(self.of_a_series))
+        return -ndtri(self.of_each)
 
     @cached_property
     def reference(self) -> float:
@@ -71,16 +95,31 @@ class Rule:
     @cached_property
     def limit(self) -> float:
         """h: what the sum has to reach [scales]."""
-        return limit(self.reference, 1 / self.of_a_series)
+        return limit(self.reference, 1 / self.of_one)
+
+    def beyond(self, count: int) -> np.ndarray:
+        """The normal score that `count` nights together must be beyond."""
+        from scipy.special import ndtri
+
+        return -ndtri(self.of_each * (1 - BY_OUTLIERS) * self._share(count))
+
+    def of(self, first: int, count: int) -> "Rule":
+        """The same rule for `count` of its series, from place `first` on."""
+        return self if self.levels is None else replace(self, levels=self.levels[first : first + count])
+
+    def _share(self, count: int) -> float:
+        """Of the false alarms of a series, by windows of so many nights."""
+        return SHORT if count < self.nights else 1 - SHORT * (self.nights - 2)
 
     @property
-    def needed(self) -> float:
+    def needed(self) -> np.ndarray:
         """What a night has to be off by for an alarm, each of `nights` alike [scales]."""
-        return self.alone if self.nights == 1 else self.limit / self.nights + self.reference
+        return self.alone if self.nights == 1 else self.beyond(self.nights) / math.sqrt(self.nights)
 
     def found(self) -> float:
-        """The loss that is found within `nights` with a probability of STATED_POWER [scales]."""
-        return self.needed + self.margin
+        """The loss that is found within `nights` with a probability of STATED_POWER [scales]; of series that
+        share alike."""
+        return float(self.needed[0]) + self.margin
 
     @property
     def margin(self) -> float:
@@ -89,12 +128,12 @@ class Rule:
 
         return float(ndtri(STATED_POWER)) / math.sqrt(self.nights)
 
-    def rest(self, outliers: np.ndarray) -> np.ndarray:
-        """zc: the score that the nights but the largest need, with these shares of outliers."""
+    def rest(self, outliers: np.ndarray, count: int) -> np.ndarray:
+        """zc: the score that `count` nights but the largest need, with these shares of outliers."""
         from scipy.special import ndtri
 
-        chance = self.of_a_series / self.nights / np.maximum(outliers, self.of_a_series)
-        return -ndtri(np.minimum(0.5, chance))
+        accepted = self.of_each * BY_OUTLIERS * self._share(count)
+        return -ndtri(np.minimum(0.5, accepted / self.nights / np.maximum(outliers, self.of_each)))
 
     def rest_needed(self, outliers: np.ndarray) -> np.ndarray:
         """What a night has to be off by for `rest`, with a probability of STATED_POWER [scales].
@@ -108,7 +147,7 @@ class Rule:
         others = self.nights - 1
         largest = float(ndtri((self.nights - 0.375) / (self.nights + 0.25)))
         margin = float(ndtri(STATED_POWER)) / math.sqrt(others)
-        return self.rest(outliers) / math.sqrt(others) + largest / others + margin
+        return self.rest(outliers, self.nights) / math.sqrt(others) + largest / others + margin
 
     def _shift(self, power: float) -> float:
         from scipy.optimize import brentq
@@ -117,7 +156,7 @@ class Rule:
         beyond = float(ndtri(power)) * math.sqrt(self.nights)
 
         def left(shift: float) -> float:
-            return self.nights * shift / 2 - limit(shift / 2, 1 / self.of_a_series) - beyond
+            return self.nights * shift / 2 - limit(shift / 2, 1 / self.of_one) - beyond
 
         return float(brentq(left, 0.1, 100.0))
 
@@ -138,19 +177,22 @@ def limit(reference: float, run_length: float) -> float:
 @dataclass(frozen=True)
 class Baseline:
     """Of each series: centre, scale between nights (NaN where unknown), degrees of freedom of the scale, and
-    nights. `outliers`: share of the values that are some; `worst`: largest loss of one night of its metric
-    [logarithm]."""
+    nights. `outliers`: share of the values that are some; `tail`: how far their losses are beyond CUT on
+    average; `worst`: largest loss of one night of its metric [logarithms]."""
 
     centre: np.ndarray
     scale: np.ndarray
     freedom: np.ndarray
     nights: np.ndarray
     outliers: np.ndarray
+    tail: np.ndarray
     worst: np.ndarray
 
 
 def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
     """Of values (series x nights, NaN where there is none); series of one group share their spread."""
+    from scipy.special import ndtr
+
     nights = np.isfinite(values).sum(axis=1)
     centre = median(values)
     deviations = values - centre[:, None]
@@ -167,37 +209,62 @@ def baseline(values: np.ndarray, groups: np.ndarray) -> Baseline:
     centre = np.divide(np.where(kept, values, 0).sum(axis=1), counts, out=centre, where=counts > 0)
     squares = np.where(kept, values - centre[:, None], 0.0) ** 2
     scale, freedom = _scales(squares.sum(axis=1), counts, groups)
-    cut = np.where(counts > 0, nights - counts, 0)
-    shares, worst = np.zeros(len(values)), np.zeros(len(values))
-    of_all = (cut.sum() + 1) / (nights.sum() + 2)  # Laplace: none seen does not mean none
+    lost = np.nan_to_num(centre[:, None] - values, nan=0.0)
+    usual = float(ndtr(-CUT))  # of losses that are no outliers
+    is_cut = _passing(~kept & (lost > 0)) & (counts > 0)[:, None]
+    cut = is_cut.sum(axis=1)
+    excess = np.where(is_cut, lost - CUT * np.nan_to_num(scale)[:, None], 0.0)
+    shares, tail, worst = (np.zeros(len(values)) for _ in range(3))
+    # Laplace: that none was seen does not mean that there is none.
+    of_all = (max(cut.sum() - usual * nights.sum(), 0) + 1) / (nights.sum() + 2)
     for members in _members(groups):
         total = nights[members].sum()
-        shares[members] = max(of_all, (cut[members].sum() + of_all * total) / max(2 * total, 1))
-        worst[members] = np.max(np.nan_to_num(centre[members, None] - values[members], nan=0.0), initial=0.0)
-    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), shares, worst)
+        more = max(cut[members].sum() - usual * total, 0)
+        shares[members] = max(of_all, (more + of_all * total) / max(2 * total, 1))
+        tail[members] = max(excess[members].sum(), 0.0) / max(cut[members].sum(), 1)
+        worst[members] = np.max(lost[members], initial=0.0)
+    return Baseline(centre, scale, freedom, np.where(counts > 0, counts, nights), shares, tail, worst)
+
+
+def _passing(is_cut: np.ndarray) -> np.ndarray:
+    """Those nights beyond the cut that are outliers: more than LONGEST in a row are another level."""
+    ahead, behind = is_cut.astype(int), is_cut.astype(int)
+    for night in range(1, is_cut.shape[1]):
+        ahead[:, night] *= ahead[:, night - 1] + 1
+        behind[:, -1 - night] *= behind[:, -night] + 1
+    return is_cut & (ahead + behind - 1 <= LONGEST)
 
 
 def shared(base: Baseline, smallest: np.ndarray, rate: float, nights: int) -> Rule:
     """The rule for all series of a baseline. `smallest`: losses below it never count [logarithm, one a
     series].
 
-    A series whose noise hardly ever reaches that needs little of the accepted rate: what is left goes to the
-    others in equal parts, the largest a with sum(min(a, Q(smallest sqrt(2) / scale))) <= rate (the union
-    bound; a loss takes two nights at least, or a single one where `nights` is 1).
+    A series' part is the tail beyond D/2 + l/D (D: AIM times `smallest` in standard errors, or where that is
+    more what an equal part finds), and no more than what its noise reaches: such evidence is of two nights
+    at least, each of `smallest` on average, or of one where `nights` is 1. l makes them `rate` together.
     """
-    from scipy.special import ndtr
+    from scipy.optimize import brentq
+    from scipy.special import ndtr, ndtri
 
     known = np.isfinite(base.scale)
-    steps = math.sqrt(min(nights, 2))
-    chances = np.sort(ndtr(-smallest[known] * steps / _widened(base, nights)[known]))
-    left, each = rate, rate
-    for place, chance in enumerate(chances):
-        each = left / (len(chances) - place)
-        if chance >= each:
-            break
-        left -= chance
-        each = rate  # all of them are quiet
-    return Rule(rate / min(each, rate), rate, nights)
+    levels = np.zeros(len(base.scale))
+    if not known.any() or rate >= known.sum() / 2:
+        return Rule(max(float(known.sum()), 1.0), rate, nights)
+    least = smallest[known] / _widened(base, nights)[known]
+    never, wanted = (_normal(times * least[:, None], base.freedom[known])[:, 0] for times in (1.0, AIM))
+    reached = np.minimum(ndtr(-never * math.sqrt(min(nights, 2))), rate)
+    equal = float(ndtri(DESIGN_POWER) - ndtri(rate / known.sum()))
+    aim = np.maximum(wanted * math.sqrt(nights), equal)
+
+    def part(factor: float) -> np.ndarray:
+        return np.minimum(ndtr(-(aim / 2 + factor / aim)), reached)
+
+    lowest, highest = -(float(np.max(aim)) ** 2), equal * 80.0
+    if part(lowest).sum() <= rate:  # all of them are quiet
+        levels[known] = part(lowest)
+        return Rule(1.0, rate, nights, levels)
+    levels[known] = part(float(brentq(lambda factor: part(factor).sum() - rate, lowest, highest)))
+    return Rule(rate / float(levels.max()), rate, nights, levels)
 
 
 def _widened(base: Baseline, nights: int) -> np.ndarray:
@@ -295,16 +362,19 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
     over = np.ones(len(looked), dtype=int)
     best = scores[:, -1].copy()
     suspect = alone.copy()
-    supported = rule.rest(base.outliers)
     for count in range(2, looked.shape[1] + 1):
         window = scores[:, -count:]
-        mean = np.nanmean(np.where(np.isfinite(lost[:, -count:]), lost[:, -count:], 0.0), axis=1)
-        beyond = ((window - rule.reference).sum(axis=1) > rule.limit) & (mean >= smallest)
-        rest = (window.sum(axis=1) - window.max(axis=1)) / math.sqrt(count - 1)
-        # Only with tonight on its side: a loss that has gone is none.
-        proven = beyond & (rest > supported) & (scores[:, -1] > 0)
-        suspected = beyond & (scores[:, -1] > rule.reference)
+        parts = np.nan_to_num(lost[:, -count:], nan=0.0)
+        mean = parts.mean(axis=1)
         joined = window.sum(axis=1) / math.sqrt(count)
+        rest = (window.sum(axis=1) - window.max(axis=1)) / math.sqrt(count - 1)
+        left = (mean * count - parts.max(axis=1)) / (count - 1)
+        # Only with tonight on its side: a loss that has gone is none.
+        proven = (joined > rule.beyond(count)) & (rest > rule.rest(base.outliers, count))
+        proven &= (left >= smallest) & (scores[:, -1] > 0)
+        proven &= _unlikely(parts, window, base).sum(axis=1) > _by_outliers(base, rule)
+        likely = ((window - rule.reference).sum(axis=1) > rule.limit) & (mean >= smallest)
+        suspected = likely & (scores[:, -1] > rule.reference)
         longer = (proven | suspected) & (joined > best)
         over[longer], best[longer] = count, joined[longer]
         slower |= proven
@@ -314,7 +384,8 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
     error = wide / np.sqrt(over)
     known = np.isfinite(base.scale)
     least = np.maximum(_from_normal(rule.needed, base.freedom) + rule.margin, rule.rest_needed(base.outliers))
-    found = np.where(known, least * wide, np.nan)
+    least = np.maximum(least * wide, _of_outliers(base, rule) + rule.margin * wide)
+    found = np.where(known, least, np.nan)
     return Evidence(
         slower & known,
         suspect & ~slower & known,
@@ -326,6 +397,26 @@ def judge(nights: np.ndarray, base: Baseline, rule: Rule, smallest: np.ndarray, 
     )
 
 
+def _by_outliers(base: Baseline, rule: Rule) -> float:
+    """-ln of the false alarms a night that one series may raise by outliers."""
+    return -math.log(rule.rate / max(np.isfinite(base.scale).sum(), 1) * BY_OUTLIERS)
+
+
+def _unlikely(lost: np.ndarray, scores: np.ndarray, base: Baseline) -> np.ndarray:
+    """-ln of the chance of nights as slow as these, ordinary ones or outliers; series x nights."""
+    from scipy.special import log_ndtr
+
+    beyond = np.maximum(lost - (CUT * base.scale)[:, None], 0.0)
+    rare = -np.log(np.maximum(base.outliers, LEAST_LEVEL))[:, None]
+    return np.minimum(-log_ndtr(-scores), rare + beyond / np.maximum(base.tail, SMALLEST_SCALE)[:, None])
+
+
+def _of_outliers(base: Baseline, rule: Rule) -> np.ndarray:
+    """The loss of which so many nights alike are no outliers [logarithm]; 0 where they never are."""
+    needed = _by_outliers(base, rule) / rule.nights + np.log(np.maximum(base.outliers, LEAST_LEVEL))
+    return np.where((needed > 0) & (rule.nights > 1), CUT * base.scale + base.tail * needed, 0.0)
+
+
 def _normal(scores: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     """Student's t as normal scores of the same probability; in the tail, where double precision has one."""
     from scipy.special import ndtri, stdtr
@@ -334,8 +425,8 @@ def _normal(scores: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     return np.sign(scores) * -ndtri(np.maximum(tail, 1e-300))
 
 
-def _from_normal(score: float, freedom: np.ndarray) -> np.ndarray:
+def _from_normal(score: np.ndarray, freedom: np.ndarray) -> np.ndarray:
     """The other way round."""
     from scipy.special import ndtr, stdtrit
 
-    return -stdtrit(np.maximum(freedom, 1), float(ndtr(-score)))
+    return -stdtrit(np.maximum(freedom, 1), ndtr(-score))

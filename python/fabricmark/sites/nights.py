@@ -96,7 +96,7 @@ def gathered(label: str, loaded: Iterable[Result]) -> Night:
             night.broken[result.benchmark, node_of(result)] = fault
             continue
         if result.disturbances:
-            night.disturbed[result.benchmark, node_of(result)] = result.disturbances[0].what
+            night.disturbed[result.benchmark, node_of(result)] = result.disturbances[0].told
         for series, value in series_of(result):
             values.setdefault(series, []).append(value)
     night.values = {series: statistics.median(each) for series, each in values.items()}
