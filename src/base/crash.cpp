@@ -43,6 +43,7 @@ constexpr std::array kFatal{
 };
 
 // What a signal handler may look at. Plain memory that is never released.
+std::atomic<bool> leaves_libraries = false;
 std::atomic<const char*> started{nullptr};
 std::atomic<const char*> program_name{"fabricmark"};
 std::atomic<const char*> published{nullptr};
@@ -130,6 +131,10 @@ void remove_when_crashing(const std::string& file) {
   struct stat state {};
   if (lstat(file.c_str(), &state) == 0 && S_ISREG(state.st_mode)) published = lasting_name(file);
 }
+
+void leave_libraries_as_they_are() { leaves_libraries.store(true, std::memory_order_relaxed); }
+
+bool leaves_libraries_as_they_are() { return leaves_libraries.load(std::memory_order_relaxed); }
 
 void end_without_result(int exit_code) {
   if (const char* const file = published.load(); file != nullptr) unlink(file);

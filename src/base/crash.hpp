@@ -27,4 +27,9 @@ void remove_when_crashing(const std::string& file);
 /// Ends the process at once, as a crash does.
 [[noreturn]] void end_without_result(int exit_code);
 
+/// From here on a program that has returned leaves the process without what its libraries do at its end: one
+/// of them does not survive it.
+void leave_libraries_as_they_are();
+[[nodiscard]] bool leaves_libraries_as_they_are();
+
 }  // namespace fabricmark

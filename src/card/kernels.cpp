@@ -361,23 +361,32 @@ std::uint64_t ComputeUnit::starts() const {
   return starts_;
 }
 
-Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables, WordFault fault)
+Bitstream::Library::Library(const std::filesystem::path& file)
     : copy_(copied(file)),
-      library_(
+      handle_(
           dlopen(copy_.is_open() ? ("/proc/self/fd/" + std::to_string(copy_.number())).c_str() : file.c_str(),
                  RTLD_NOW | RTLD_LOCAL)) {
-  if (library_ == nullptr) {
-    const char* const why = dlerror();
-    throw bad_use("the bitstream holds no kernels of the emulated card (" +
-                      std::string(why != nullptr ? why : "it cannot be loaded") + ")",
-                  kRemedy);
-  }
-  const auto* const text = static_cast<const char*>(dlsym(library_, kDescription));
+  if (handle_ != nullptr) return;
+  const char* const why = dlerror();
+  throw bad_use("the bitstream holds no kernels of the emulated card (" +
+                    std::string(why != nullptr ? why : "it cannot be loaded") + ")",
+                kRemedy);
+}
+
+Bitstream::Library::~Library() {
+  if (handle_ != nullptr) dlclose(handle_);
+}
+
+void* Bitstream::Library::find(const std::string& name) const { return dlsym(handle_, name.c_str()); }
+
+Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables,
+                     WordFault fault) {
+  const auto* const text = static_cast<const char*>(libraries_.emplace_back(file).find(kDescription));
   if (text == nullptr) throw bad_use("the bitstream does not describe its kernels", kRemedy);
   design_ = read_design(text);
   join(cables, fault);
   for (const Design::Unit& unit : design_.units) {
-    void* const start = dlsym(library_, (kStartPrefix + unit.kernel).c_str());
+    void* const start = libraries_.emplace_back(file).find(kStartPrefix + unit.kernel);
     if (start == nullptr) throw bad_use("the bitstream has no kernel " + unit.kernel, kRemedy);
     ComputeUnit::Ends ends;
     for (const Argument& argument : unit.arguments) {
@@ -448,7 +457,6 @@ void Bitstream::join(const CablePlace& place, WordFault fault) {
 Bitstream::~Bitstream() {
   for (const auto& channel : channels_) channel->stop();
   units_.clear();
-  dlclose(library_);
 }
 
 ComputeUnit& Bitstream::unit_at(std::uint64_t address) const {

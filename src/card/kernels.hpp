@@ -12,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "base/file_descriptor.hpp"
@@ -184,8 +185,27 @@ class Bitstream {
   void join(const CablePlace& cables, WordFault fault);
   void keep_times(const CablePlace& cables);
 
-  FileDescriptor copy_;  // of the file, which the runtime writes anew before the next one is loaded
-  void* library_;
+  /// Kernels of a file. Each compute unit has its own: what a kernel keeps in __local memory, or in static
+  /// variables of HLS C++, is a unit's alone.
+  class Library {
+   public:
+    /// Throws Error (bad use) for a file that is none of the card's.
+    explicit Library(const std::filesystem::path& file);
+    Library(Library&& other) noexcept
+        : copy_(std::move(other.copy_)), handle_(std::exchange(other.handle_, nullptr)) {}
+    Library(const Library&) = delete;
+    Library& operator=(const Library&) = delete;
+    Library& operator=(Library&&) = delete;
+    ~Library();
+    /// Null where it has no such name.
+    [[nodiscard]] void* find(const std::string& name) const;
+
+   private:
+    FileDescriptor copy_;  // of the file, which the runtime writes anew before the next one is loaded
+    void* handle_;
+  };
+
+  std::vector<Library> libraries_;  // the first for the description, then by compute unit
   Design design_;
   std::map<std::string, UnitClock> clocks_;  // by compute unit
   std::unique_ptr<TimesFile> times_;         // null where nothing is modelled

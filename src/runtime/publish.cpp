@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <atomic>
+#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
@@ -102,7 +103,13 @@ void publish_at_exit(const std::string& program) {
   }
 }
 
-void note_return() { publication().has_returned = true; }
+int note_return(int exit_code) {
+  publication().has_returned = true;
+  if (!leaves_libraries_as_they_are()) return exit_code;
+  publish_held();
+  static_cast<void>(std::fflush(nullptr));
+  _exit(exit_code);
+}
 
 void hold_result(const Result& result, const std::optional<std::string>& json, const std::string& text) {
   auto held = std::make_unique<Held>(Held{result.program, to_json(result), text, json, result.exit_code});

@@ -12,8 +12,9 @@ namespace fabricmark::runtime {
 /// its end has no result.
 void publish_at_exit(const std::string& program);
 /// To be called where a program has done its work, whatever came of it. A process that ends before was ended
-/// by a library: then a line says so, nothing comes out, and the exit code is 3 (environment).
-void note_return();
+/// by a library: then a line says so, nothing comes out, and the exit code is 3 (environment). Returns the
+/// exit code, or ends the process where libraries are left as they are (base/crash.hpp).
+int note_return(int exit_code);
 
 /// Holds a result for `json` ("-": standard output) and, where standard output is free for it, `text`, which
 /// is its table or line. What cannot be written then makes one line and the exit code; the result is in the

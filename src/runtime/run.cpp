@@ -167,16 +167,12 @@ int run_ranks_here(int argc, char** argv, int count, const std::function<int(Com
 }  // namespace
 
 int run_program(int argc, char** argv, const Program& program) {
-  const int code = with_room_on_stack([&] { return run_here(argc, argv, program); });
-  note_return();
-  return code;
+  return note_return(with_room_on_stack([&] { return run_here(argc, argv, program); }));
 }
 
 int run_ranks(int argc, char** argv, int count, const std::function<int(Communicator&)>& body,
               Threads threads) {
-  const int code = with_room_on_stack([&] { return run_ranks_here(argc, argv, count, body, threads); });
-  note_return();
-  return code;
+  return note_return(with_room_on_stack([&] { return run_ranks_here(argc, argv, count, body, threads); }));
 }
 
 }  // namespace fabricmark::runtime

@@ -207,6 +207,26 @@ TEST(Card, SaysWhichKernelDoesNotEnd) {
   may_end = true;
 }
 
+/// As compute units of a board do; two of a kernel would else share its __local memory.
+TEST(Card, KeepsMemoryOfItsOwnForEachComputeUnit) {
+  Memory memory(Sharing::kPrivate, ".");
+  memory.allocate(0, 4096, false);
+  const Bitstream bitstream(CARD_KERNELS, /*meet=*/false);
+  std::string registers(24, '\0');
+  put(registers, 0, std::uint32_t{1});
+  for (const std::uint64_t expected : {1, 2}) {
+    for (const std::uint64_t base : {524288, 589824}) {
+      ComputeUnit& unit = bitstream.unit_at(base);
+      unit.write(0, registers, bitstream.design(), memory);
+      while ((unit.read(0, 4)[0] & 2) == 0) {  // done, which reading clears
+      }
+      std::uint64_t starts = 0;
+      std::memcpy(&starts, memory.at(0, sizeof(starts)), sizeof(starts));
+      EXPECT_EQ(starts, expected) << unit.unit().name;
+    }
+  }
+}
+
 TEST(Card, RefusesDescriptionsByName) {
   const std::string good =
       R"({"version": 1, "platform": "p", "memories": [{"name": "DDR[0]", "bytes": 1}], "units": [{"kernel": "k",
