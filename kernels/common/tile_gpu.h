@@ -26,6 +26,10 @@
 #else
 #include "common/tile_in_registers.h"
 #endif
+// Here, as each file comes into a program once, where it is first named.
+#if TILE_MATRIX_UNITS
+#include "common/tile_parts.h"
+#endif
 
 static inline void clear(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS]) {
   FM_UNROLL_ON_GPU

@@ -47,24 +47,7 @@
 #define RIGHT_PLACE(row, piece) (BLOCK_ROWS * LEFT_PIECES + (row)*RIGHT_PIECES + ((piece) ^ ((row)&7)))
 #endif
 
-#define COPY_PIECE(to, from) \
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((ulong)(from)))
-
-// Begins to copy a part; `to` is its address in local memory.
-FM_INLINE void copy_part(const uint to, __global const TILE_INPUT* const left, const size_t left_stride,
-                         __global const TILE_INPUT* const right, const size_t right_stride) {
-  const uint item = (uint)get_local_id(0);
-  FM_PRAGMA(unroll)
-  for (uint n = 0; n < BLOCK_ROWS * LEFT_PIECES / GROUP_ITEMS; ++n) {
-    const uint i = item + n * GROUP_ITEMS, row = i / LEFT_PIECES, piece = i % LEFT_PIECES;
-    COPY_PIECE(to + LEFT_PLACE(row, piece) * 16, left + row * left_stride + piece * PIECE);
-  }
-  FM_PRAGMA(unroll)
-  for (uint n = 0; n < PART_DEPTH * RIGHT_PIECES / GROUP_ITEMS; ++n) {
-    const uint i = item + n * GROUP_ITEMS, row = i / RIGHT_PIECES, piece = i % RIGHT_PIECES;
-    COPY_PIECE(to + RIGHT_PLACE(row, piece) * 16, right + row * right_stride + piece * PIECE);
-  }
-}
+#define SHOW_PART
 
 #if TILE_VALUE_BYTES == 8
 FM_INLINE void multiply_part(double sum[SUM_ROWS][SUM_COLUMNS], __local const uint4* const part) {
@@ -132,37 +115,5 @@ FM_INLINE void multiply_part(float sum[SUM_ROWS][SUM_COLUMNS], __local const uin
   }
 }
 #endif
-
-// sum += left right over `depth` steps, a multiple of PART_DEPTH; rows of the matrices are `left_stride` and
-// `right_stride` elements apart, starts and strides multiples of 16 bytes. Called by all work-items of the
-// group.
-FM_INLINE void add_products(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __local uint4* const parts,
-                            __global const TILE_INPUT* const left, const size_t left_stride,
-                            __global const TILE_INPUT* const right, const size_t right_stride,
-                            const uint depth) {
-  const uint at = (uint)(size_t)parts;
-  FM_PRAGMA(unroll)
-  for (uint p = 0; p < STAGES - 1; ++p) {
-    if (p * PART_DEPTH < depth)
-      copy_part(at + p * PART_PIECES * 16, left + p * PART_DEPTH, left_stride,
-                right + p * PART_DEPTH * right_stride, right_stride);
-    asm volatile("cp.async.commit_group;");
-  }
-  uint read = 0, write = STAGES - 1;
-  for (uint k = 0; k < depth; k += PART_DEPTH) {
-    asm volatile("cp.async.wait_group 1;");  // all but the last
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint ahead = k + (STAGES - 1) * PART_DEPTH;
-    if (ahead < depth)
-      copy_part(at + write * PART_PIECES * 16, left + ahead, left_stride, right + ahead * right_stride,
-                right_stride);
-    asm volatile("cp.async.commit_group;");
-    multiply_part(sum, parts + read * PART_PIECES);
-    read = read + 1 == STAGES ? 0 : read + 1;
-    write = write + 1 == STAGES ? 0 : write + 1;
-  }
-  asm volatile("cp.async.wait_group 0;");
-  barrier(CLK_LOCAL_MEM_FENCE);
-}
 
 #endif

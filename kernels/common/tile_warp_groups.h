@@ -6,8 +6,7 @@
 // here as comments, //@90a, which the host makes instructions of in the compiled PTX
 // (src/device/opencl/nvidia.hpp).
 //
-// A part of PART_DEPTH columns of the left and rows of the right matrix comes to local memory by asynchronous
-// copies of 16 bytes, STAGES - 1 parts ahead. Its pieces of 16 bytes lie as the instructions read them: rows
+// Pieces of 16 bytes of a part (common/tile_parts.h) lie as the instructions read them: rows
 // of the left matrix have 64 bytes, with bits 4 and 5 of an address swapped by exclusive or with bits 7 and 8
 // ("64-byte swizzle"); those of the right one 128 bytes, in two halves of 64 columns, with bits 4 to 6 and 7
 // to 9 ("128-byte swizzle"). Instructions and descriptors: PTX ISA 8.0, sections 9.7.8.24 (cp.async) and
@@ -48,24 +47,8 @@
 #define LEFT_MATRIX(address) DESCRIPTOR(address, 1, 8 * LEFT_PIECES, 2)
 #define RIGHT_MATRIX(address) DESCRIPTOR(address, PART_DEPTH * 8, 64, 1)
 
-#define COPY_PIECE(to, from) \
-  asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((ulong)(from)))
-
-// Begins to copy a part; `to` is its address in local memory.
-FM_INLINE void copy_part(const uint to, __global const TILE_INPUT* const left, const size_t left_stride,
-                         __global const TILE_INPUT* const right, const size_t right_stride) {
-  const uint item = (uint)get_local_id(0);
-  FM_PRAGMA(unroll)
-  for (uint n = 0; n < BLOCK_ROWS * LEFT_PIECES / GROUP_ITEMS; ++n) {
-    const uint i = item + n * GROUP_ITEMS, row = i / LEFT_PIECES, piece = i % LEFT_PIECES;
-    COPY_PIECE(to + LEFT_PLACE(row, piece) * 16, left + row * left_stride + piece * PIECE);
-  }
-  FM_PRAGMA(unroll)
-  for (uint n = 0; n < PART_DEPTH * RIGHT_PIECES / GROUP_ITEMS; ++n) {
-    const uint i = item + n * GROUP_ITEMS, row = i / RIGHT_PIECES, piece = i % RIGHT_PIECES;
-    COPY_PIECE(to + RIGHT_PLACE(row, piece) * 16, right + row * right_stride + piece * PIECE);
-  }
-}
+// Makes what was copied visible to the units.
+#define SHOW_PART asm volatile("fence.proxy.async.shared::cta;")
 
 #define FOUR_SUMS(r, j) "+f"(sum[0][j]), "+f"(sum[0][j + 1]), "+f"(sum[1][j]), "+f"(sum[1][j + 1])
 #define SUMS(j) FOUR_SUMS(0, j), FOUR_SUMS(0, j + 2), FOUR_SUMS(0, j + 4), FOUR_SUMS(0, j + 6)
@@ -81,45 +64,15 @@ FM_INLINE void multiply_64_128_16(float sum[SUM_ROWS][SUM_COLUMNS], const ulong 
       : "l"(left), "l"(right));
 }
 
-// sum += left right over `depth` steps, a multiple of PART_DEPTH; rows of the matrices are `left_stride` and
-// `right_stride` elements apart, starts and strides multiples of 16 bytes. Called by all work-items of the
-// group.
-FM_INLINE void add_products(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __local uint4* const parts,
-                            __global const TILE_INPUT* const left, const size_t left_stride,
-                            __global const TILE_INPUT* const right, const size_t right_stride,
-                            const uint depth) {
-  const uint at = (uint)(size_t)parts;
+FM_INLINE void multiply_part(float sum[SUM_ROWS][SUM_COLUMNS], __local const uint4* const part) {
+  const uint left = (uint)(size_t)part + WARP / 4 * 64 * LEFT_PIECES * 16;
+  const uint right = (uint)(size_t)part + BLOCK_ROWS * LEFT_PIECES * 16;
+  asm volatile("//@90a wgmma.fence.sync.aligned;" ::: "memory");
   FM_PRAGMA(unroll)
-  for (uint p = 0; p < STAGES - 1; ++p) {
-    if (p * PART_DEPTH < depth)
-      copy_part(at + p * PART_PIECES * 16, left + p * PART_DEPTH, left_stride,
-                right + p * PART_DEPTH * right_stride, right_stride);
-    asm volatile("cp.async.commit_group;");
-  }
-  uint read = 0, write = STAGES - 1;
-  for (uint k = 0; k < depth; k += PART_DEPTH) {
-    asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));  // all but the last
-    asm volatile("fence.proxy.async.shared::cta;");             // what was copied, matrix units may read
-    barrier(CLK_LOCAL_MEM_FENCE);
-    const uint ahead = k + (STAGES - 1) * PART_DEPTH;
-    if (ahead < depth)
-      copy_part(at + write * PART_PIECES * 16, left + ahead, left_stride, right + ahead * right_stride,
-                right_stride);
-    asm volatile("cp.async.commit_group;");
-    const uint part = at + read * PART_PIECES * 16;
-    const uint rows = part + WARP / 4 * 64 * LEFT_PIECES * 16;
-    asm volatile("//@90a wgmma.fence.sync.aligned;" ::: "memory");
-    FM_PRAGMA(unroll)
-    for (uint i = 0; i < PART_DEPTH; i += 16)
-      multiply_64_128_16(sum, LEFT_MATRIX(rows + i * 2),
-                         RIGHT_MATRIX(part + BLOCK_ROWS * LEFT_PIECES * 16 + i * 128));
-    asm volatile("//@90a wgmma.commit_group.sync.aligned;" ::: "memory");
-    asm volatile("//@90a wgmma.wait_group.sync.aligned 0;" ::: "memory");
-    read = read + 1 == STAGES ? 0 : read + 1;
-    write = write + 1 == STAGES ? 0 : write + 1;
-  }
-  asm volatile("cp.async.wait_group 0;");
-  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint k = 0; k < PART_DEPTH; k += 16)
+    multiply_64_128_16(sum, LEFT_MATRIX(left + k * 2), RIGHT_MATRIX(right + k * 128));
+  asm volatile("//@90a wgmma.commit_group.sync.aligned;" ::: "memory");
+  asm volatile("//@90a wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
 
 #endif

@@ -81,6 +81,9 @@ def plugin_sources(place, monkeypatch):
     folder = place.folder / "plugin"
     folder.mkdir()
     (folder / "plugin.cpp").write_text("first")
+    shared = runtimes.paths.root() / runtimes.ENTRY_POINTS
+    shared.parent.mkdir(parents=True)
+    shared.write_text("first")
     monkeypatch.setattr(runtimes.paths, "sycl_plugin", lambda: folder)
     return folder
 
@@ -100,9 +103,11 @@ def test_sycl_brings_a_plugin(fake_pip, plugin_sources):
     assert "FABRICMARK_SYCL" not in runtimes.variables("intel-cpu")
 
 
-def test_a_changed_plugin_is_compiled_anew_and_nothing_downloaded(fake_pip, plugin_sources):
+@pytest.mark.parametrize("own", [True, False])
+def test_a_changed_plugin_is_compiled_anew_and_nothing_downloaded(fake_pip, plugin_sources, own):
     runtimes.install("sycl")
-    (plugin_sources / "plugin.cpp").write_text("second")
+    changed = plugin_sources / "plugin.cpp" if own else runtimes.paths.root() / runtimes.ENTRY_POINTS
+    changed.write_text("second")
     with pytest.raises(FabricmarkError, match="runtimes install sycl"):
         runtimes.environment("sycl", {})
     fake_pip.clear()

@@ -16,6 +16,8 @@ from fabricmark.base.errors import ENVIRONMENT, FabricmarkError, check_known
 
 SYSTEM = "system"
 LOADER_VARIABLES = ("OCL_ICD_VENDORS", "OCL_ICD_FILENAMES")
+# What the plugin shares with libraries of kernels; the includes name it from the folder of the kernels.
+ENTRY_POINTS = Path("kernels/common/entry_points.hpp")
 PLUGIN_VARIABLE = "FABRICMARK_SYCL"
 AFTER_PIP = "check the connection to PyPI and the free space, then repeat"
 
@@ -62,7 +64,7 @@ class Runtime:
         """What the plugin was compiled from, so that other sources are compiled anew."""
         if not self.is_sycl:
             return ""
-        sources = [*sorted(paths.sycl_plugin().glob("*.?pp")), paths.kernels() / "common/entry_points.hpp"]
+        sources = [*sorted(paths.sycl_plugin().glob("*.?pp")), paths.root() / ENTRY_POINTS]
         return hashlib.sha256(b"".join(file.read_bytes() for file in sources)).hexdigest() + "\n"
 
     def mark_packages(self) -> None:
@@ -184,7 +186,7 @@ def _compile_plugin(runtime: Runtime) -> None:
         "-fvisibility=hidden",
         "-isystem",
         str(folder / "include"),
-        f"-I{paths.kernels()}",
+        f"-I{paths.root() / ENTRY_POINTS.parent.parent}",
     ]
     libraries = [str(folder / "lib" / "libsycl.so"), f"-Wl,-rpath,{folder / 'lib'}"]
     compiler = os.environ.get("CXX") or "c++"
