@@ -2,11 +2,9 @@
 // the compute capability (80 or 90) whose instructions are used. TILE_VALUE is double, or float with half as
 // TILE_INPUT, and eight warps have a block of 128 x 128.
 //
-// A warp computes WARP_ROWS x 64 elements. A part of PART_DEPTH columns of the left and rows of the right
-// matrix comes to local memory by asynchronous copies of 16 bytes, STAGES - 1 parts ahead; all of them are
-// the 48 KiB that OpenCL has there. Pieces of 16 bytes lie in another order than in memory, by exclusive or
-// with the row, so that the loads of a warp meet in no bank. Instructions: PTX ISA 8.0, sections 9.7.8.24
-// (cp.async) and 9.7.14 (mma, ldmatrix).
+// A warp computes WARP_ROWS x 64 elements. All parts (common/tile_parts.h) are the 48 KiB that OpenCL has in
+// local memory. Pieces of 16 bytes lie in another order than in memory, by exclusive or with the row, so that
+// the loads of a warp meet in no bank. Instructions: PTX ISA 8.0, section 9.7.14 (mma, ldmatrix).
 #ifndef FABRICMARK_TILE_MATRIX_UNITS_H
 #define FABRICMARK_TILE_MATRIX_UNITS_H
 

@@ -1,5 +1,5 @@
 // Products by matrix units, part by part: PART_DEPTH columns of the left and rows of the right matrix come to
-// local memory by asynchronous copies of 16 bytes, STAGES - 1 parts ahead.
+// local memory by asynchronous copies of 16 bytes, STAGES - 1 parts ahead (PTX ISA 8.0, section 9.7.8.24).
 //
 // Units cut sums of floats off to the bits of their accumulators instead of rounding them, an error that
 // grows with the depth: with random inputs of n = 8192 on an H200 it was 528 eps sqrt(n) / 3, and 230 by

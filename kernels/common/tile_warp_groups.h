@@ -6,11 +6,10 @@
 // here as comments, //@90a, which the host makes instructions of in the compiled PTX
 // (src/device/opencl/nvidia.hpp).
 //
-// Pieces of 16 bytes of a part (common/tile_parts.h) lie as the instructions read them: rows
-// of the left matrix have 64 bytes, with bits 4 and 5 of an address swapped by exclusive or with bits 7 and 8
-// ("64-byte swizzle"); those of the right one 128 bytes, in two halves of 64 columns, with bits 4 to 6 and 7
-// to 9 ("128-byte swizzle"). Instructions and descriptors: PTX ISA 8.0, sections 9.7.8.24 (cp.async) and
-// 9.7.14.5 (wgmma).
+// Pieces of 16 bytes of a part (common/tile_parts.h) lie as the instructions read them: rows of the left
+// matrix have 64 bytes, with bits 4 and 5 of an address swapped by exclusive or with bits 7 and 8 ("64-byte
+// swizzle"); those of the right one 128 bytes, in two halves of 64 columns, with bits 4 to 6 and 7 to 9
+// ("128-byte swizzle"). Instructions and descriptors: PTX ISA 8.0, section 9.7.14.5 (wgmma).
 #ifndef FABRICMARK_TILE_WARP_GROUPS_H
 #define FABRICMARK_TILE_WARP_GROUPS_H
 

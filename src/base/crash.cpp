@@ -42,8 +42,8 @@ constexpr std::array kFatal{
     Fatal{SIGABRT, "a library gave up (signal 6, SIGABRT)"},
 };
 
-// What a signal handler may look at. Plain memory that is never released.
 std::atomic<bool> leaves_libraries = false;
+// What a signal handler may look at. Plain memory that is never released.
 std::atomic<const char*> started{nullptr};
 std::atomic<const char*> program_name{"fabricmark"};
 std::atomic<const char*> published{nullptr};

@@ -2,17 +2,14 @@
 where it is."""
 
 import copy
-import os
 import shutil
-import subprocess
 import sys
 import types
-from pathlib import Path
 
 import pytest
 import samples
 import site_samples
-from conftest import REPOSITORY
+from reframe_support import generated, make_wrong
 from site_samples import write_history
 
 RUN = ["fm_stream", "--size", "1000", "--json", "results/x.json", "--repetitions=3", "--json=y.json"]
@@ -111,23 +108,10 @@ def test_runs_of_the_same_options_are_one_test_and_wrong_ones_none(made, one_err
 @pytest.mark.programs
 @pytest.mark.parametrize("fault", [False, True])
 def test_reframe_runs_them(with_programs, fault):
-    """Where ReFrame is installed (`pip install ReFrame-HPC`, in an environment of its own)."""
-    reframe = shutil.which("reframe")
-    if reframe is None:
-        pytest.skip("no ReFrame")
-    place = with_programs
-    words = ["run", "stream", "--", "--size", "100000", "--repetitions", "3"]
-    assert place.run(*words).returncode == 0
-    assert place.run("reframe", "results", "-o", "tests.py", "--tolerance", "90%").returncode == 0
-    tests = place.folder / "tests.py"
+    """Where ReFrame is installed."""
+    tests, run = generated(with_programs)
     if fault:
-        tests.write_text(tests.read_text().replace("'--size'", "'--inject-fault', 'scale', '--size'"))
-    command = place.folder / "bin/fabricmark"
-    place.add_program(command, "from fabricmark.cli import app; app(prog_name='fabricmark')")
-    folders = [str(command.parent), str(REPOSITORY / "build/release/bin"), place.environment["PATH"]]
-    done = subprocess.run(
-        [reframe, "-c", tests, "-r", "--prefix", place.folder / "reframe"], cwd=place.folder, text=True,
-        env={**place.environment, "PATH": os.pathsep.join(folders)}, capture_output=True, timeout=300,
-    )  # fmt: skip
+        make_wrong(tests)
+    done = run()
     assert (done.returncode == 0) is not fault, done.stdout[-3000:]
-    assert Path(place.folder / "reframe").exists()
+    assert (with_programs.folder / "reframe").exists()

@@ -12,8 +12,8 @@ import time
 import pytest
 from campaign_support import files as files_of
 from campaign_support import wait_for, write
-from conftest import REPOSITORY
 from fabricmark import results
+from reframe_support import generated, make_wrong
 from test_submit import FOUR
 
 pytestmark = [
@@ -171,26 +171,12 @@ def test_scancel_leaves_valid_partial_results_and_a_failed_task_no_other_harmed(
 
 def test_reframe_runs_the_generated_tests_over_slurm(slurm, with_programs):
     """Where ReFrame is installed: by sbatch and srun on a node, and a wrong result is a test that failed."""
-    reframe = shutil.which("reframe")
-    if reframe is None:
-        pytest.skip("no ReFrame")
-    place = with_programs
-    words = ["run", "stream", "--", "--size", "100000", "--repetitions", "3"]
-    assert place.run(*words).returncode == 0
-    assert place.run("reframe", "results", "-o", "tests.py", "--tolerance", "90%").returncode == 0
-    (place.folder / "settings.py").write_text(SETTINGS)
-    command = place.folder / "bin/fabricmark"
-    place.add_program(command, "from fabricmark.cli import app; app(prog_name='fabricmark')")
-    folders = [str(command.parent), str(REPOSITORY / "build/release/bin"), place.environment["PATH"]]
-    tests = place.folder / "tests.py"
+    tests, run = generated(with_programs)
+    (with_programs.folder / "settings.py").write_text(SETTINGS)
     for code in (0, 1):
-        done = subprocess.run(
-            [reframe, "-C", "settings.py", "-c", tests, "-r", "--prefix", place.folder / "reframe"],
-            cwd=place.folder, text=True, capture_output=True, timeout=300,
-            env={**place.environment, "PATH": os.pathsep.join(folders)},
-        )  # fmt: skip
+        done = run("-C", "settings.py")
         assert done.returncode == code and "here:all" in done.stdout, done.stdout[-3000:]
-        tests.write_text(tests.read_text().replace("'--size'", "'--inject-fault', 'scale', '--size'"))
+        make_wrong(tests)
 
 
 def test_each_node_runs_the_campaign_and_a_site_asks_for_nodes(slurm):
