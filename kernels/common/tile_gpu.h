@@ -16,6 +16,7 @@
 #define BLOCK_COLUMNS (GROUP_SIDE * TILE_VECTORS)
 #define GROUP_ITEMS (GROUP_SIDE * GROUP_SIDE)
 #define ONE_GROUP FM_GROUP_OF(GROUP_ITEMS)
+#define TILE_DEPTH DEPTH_BLOCK  // depths are multiples of it
 #define TILE_IN_PLACE(width, pointer, index) \
   (*(__global const FM_VECTOR(TILE_INPUT, width)*)((pointer) + (index)))
 
@@ -25,10 +26,6 @@
 #include "common/tile_matrix_units.h"
 #else
 #include "common/tile_in_registers.h"
-#endif
-// Here, as each file comes into a program once, where it is first named.
-#if TILE_MATRIX_UNITS
-#include "common/tile_parts.h"
 #endif
 
 static inline void clear(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS]) {

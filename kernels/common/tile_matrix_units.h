@@ -15,7 +15,7 @@
 #endif
 #define STAGES 3
 #define WARP_ROWS 32
-#if DEPTH_BLOCK % PART_DEPTH != 0
+#if TILE_DEPTH % PART_DEPTH != 0
 #error "matrix units multiply parts of 8 (double) or 32 (mixed) columns: make depth_block a multiple of that"
 #endif
 #define PIECE (16 / (int)sizeof(TILE_INPUT))  // elements
@@ -48,35 +48,42 @@
 #define SHOW_PART
 
 #if TILE_VALUE_BYTES == 8
-FM_INLINE void multiply_part(double sum[SUM_ROWS][SUM_COLUMNS], __local const uint4* const part) {
+// What a work-item has of STEP_DEPTH columns and rows of a part.
+#define STEP_DEPTH 4
+typedef struct {
+  double a[2][2];
+  double b[8];
+} Step;
+
+FM_INLINE void load_step(Step* const step, __local const uint4* const part, const uint k) {
   __local const double* const values = (__local const double*)part;
   const uint g = LANE / 4, t = LANE % 4;
   FM_PRAGMA(unroll)
-  for (uint k = 0; k < PART_DEPTH; k += 4) {
-    double a[2][2], b[8];
+  for (uint i = 0; i < 4; ++i)
+    step->a[i / 2][i % 2] = values[LEFT_PLACE(WARP_ROW + i * 8 + g, (k + t) / 2) * 2 + t % 2];
+  FM_PRAGMA(unroll)
+  for (uint j = 0; j < 8; ++j)
+    step->b[j] = values[RIGHT_PLACE(k + t, (WARP_COLUMN + j * 8 + g) / 2) * 2 + g % 2];
+}
+
+FM_INLINE void multiply_step(double sum[SUM_ROWS][SUM_COLUMNS], const Step* const step) {
+  FM_PRAGMA(unroll)
+  for (uint i = 0; i < 2; ++i) {
     FM_PRAGMA(unroll)
-    for (uint i = 0; i < 4; ++i)
-      a[i / 2][i % 2] = values[LEFT_PLACE(WARP_ROW + i * 8 + g, (k + t) / 2) * 2 + t % 2];
-    FM_PRAGMA(unroll)
-    for (uint j = 0; j < 8; ++j) b[j] = values[RIGHT_PLACE(k + t, (WARP_COLUMN + j * 8 + g) / 2) * 2 + g % 2];
-    FM_PRAGMA(unroll)
-    for (uint i = 0; i < 2; ++i) {
-      FM_PRAGMA(unroll)
-      for (uint j = 0; j < 8; ++j) {
+    for (uint j = 0; j < 8; ++j) {
 #if TILE_MATRIX_UNITS >= 90
-        asm volatile(
-            "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
-            : "+d"(sum[2 * i][2 * j]), "+d"(sum[2 * i][2 * j + 1]), "+d"(sum[2 * i + 1][2 * j]),
-              "+d"(sum[2 * i + 1][2 * j + 1])
-            : "d"(a[i][0]), "d"(a[i][1]), "d"(b[j]));
+      asm volatile(
+          "mma.sync.aligned.m16n8k4.row.col.f64.f64.f64.f64 {%0,%1,%2,%3},{%4,%5},{%6},{%0,%1,%2,%3};"
+          : "+d"(sum[2 * i][2 * j]), "+d"(sum[2 * i][2 * j + 1]), "+d"(sum[2 * i + 1][2 * j]),
+            "+d"(sum[2 * i + 1][2 * j + 1])
+          : "d"(step->a[i][0]), "d"(step->a[i][1]), "d"(step->b[j]));
 #else
-        FM_PRAGMA(unroll)
-        for (uint h = 0; h < 2; ++h)
-          asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
-                       : "+d"(sum[2 * i + h][2 * j]), "+d"(sum[2 * i + h][2 * j + 1])
-                       : "d"(a[i][h]), "d"(b[j]));
+      FM_PRAGMA(unroll)
+      for (uint h = 0; h < 2; ++h)
+        asm volatile("mma.sync.aligned.m8n8k4.row.col.f64.f64.f64.f64 {%0,%1},{%2},{%3},{%0,%1};"
+                     : "+d"(sum[2 * i + h][2 * j]), "+d"(sum[2 * i + h][2 * j + 1])
+                     : "d"(step->a[i][h]), "d"(step->b[j]));
 #endif
-      }
     }
   }
 }
@@ -113,5 +120,7 @@ FM_INLINE void multiply_part(float sum[SUM_ROWS][SUM_COLUMNS], __local const uin
   }
 }
 #endif
+
+#include "common/tile_parts.h"
 
 #endif

@@ -11,6 +11,11 @@
 #define FABRICMARK_TILE_PARTS_H
 
 #define CHUNK_DEPTH 512
+#if TILE_VALUE_BYTES == 4 && !(defined(TILE_MOST_DEPTH) && TILE_MOST_DEPTH + 0 <= CHUNK_DEPTH)
+#define HAS_CHUNKS 1
+#else
+#define HAS_CHUNKS 0
+#endif
 
 #define COPY_PIECE(to, from) \
   asm volatile("cp.async.cg.shared.global [%0], [%1], 16;" ::"r"(to), "l"((ulong)(from)))
@@ -31,7 +36,7 @@ FM_INLINE void copy_part(const uint to, __global const TILE_INPUT* const left, c
   }
 }
 
-#if TILE_VALUE_BYTES == 4
+#if HAS_CHUNKS
 FM_INLINE void add_chunk(float sum[SUM_ROWS][SUM_COLUMNS], float chunk[SUM_ROWS][SUM_COLUMNS]) {
   FM_PRAGMA(unroll)
   for (uint i = 0; i < SUM_ROWS; ++i) {
@@ -59,10 +64,36 @@ FM_INLINE void add_products(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __local uint4
                 right + p * PART_DEPTH * right_stride, right_stride);
     asm volatile("cp.async.commit_group;");
   }
-#if TILE_VALUE_BYTES == 4
+#if HAS_CHUNKS
   float chunk[SUM_ROWS][SUM_COLUMNS] = {{0}};
 #endif
   uint read = 0, write = STAGES - 1;
+#if defined(STEP_DEPTH)
+  // Steps are loaded one ahead. What the last one of a part has to do hides the barrier before the next part.
+  Step steps[2];
+  asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+  barrier(CLK_LOCAL_MEM_FENCE);
+  load_step(&steps[0], parts, 0);
+  for (uint k = 0; k < depth; k += PART_DEPTH) {
+    const uint ahead = k + (STAGES - 1) * PART_DEPTH;
+    if (ahead < depth)
+      copy_part(at + write * PART_PIECES * 16, left + ahead, left_stride, right + ahead * right_stride,
+                right_stride);
+    asm volatile("cp.async.commit_group;");
+    FM_PRAGMA(unroll)
+    for (uint step = 0; step < PART_DEPTH / STEP_DEPTH; ++step) {
+      const bool is_last = step + 1 == PART_DEPTH / STEP_DEPTH;
+      if (is_last) {
+        write = read;
+        read = read + 1 == STAGES ? 0 : read + 1;
+        asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));
+        barrier(CLK_LOCAL_MEM_FENCE);
+      }
+      load_step(&steps[(step + 1) % 2], parts + read * PART_PIECES, is_last ? 0 : (step + 1) * STEP_DEPTH);
+      multiply_step(sum, &steps[step % 2]);
+    }
+  }
+#else
   for (uint k = 0; k < depth; k += PART_DEPTH) {
     asm volatile("cp.async.wait_group %0;" ::"n"(STAGES - 2));  // all but the last
     SHOW_PART;
@@ -72,7 +103,7 @@ FM_INLINE void add_products(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __local uint4
       copy_part(at + write * PART_PIECES * 16, left + ahead, left_stride, right + ahead * right_stride,
                 right_stride);
     asm volatile("cp.async.commit_group;");
-#if TILE_VALUE_BYTES == 4
+#if HAS_CHUNKS
     multiply_part(chunk, parts + read * PART_PIECES);
     if ((k + PART_DEPTH) % CHUNK_DEPTH == 0 || k + PART_DEPTH >= depth) add_chunk(sum, chunk);
 #else
@@ -81,6 +112,7 @@ FM_INLINE void add_products(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __local uint4
     read = read + 1 == STAGES ? 0 : read + 1;
     write = write + 1 == STAGES ? 0 : write + 1;
   }
+#endif
   asm volatile("cp.async.wait_group 0;");
   barrier(CLK_LOCAL_MEM_FENCE);
 }

@@ -14,7 +14,7 @@
 #define FABRICMARK_TILE_WARP_GROUPS_H
 
 #define PART_DEPTH 32
-#if DEPTH_BLOCK % PART_DEPTH != 0
+#if TILE_DEPTH % PART_DEPTH != 0
 #error "matrix units multiply parts of 32 columns: make depth_block a multiple of that"
 #endif
 #define PIECE 8                           // elements
@@ -73,5 +73,7 @@ FM_INLINE void multiply_part(float sum[SUM_ROWS][SUM_COLUMNS], __local const uin
   asm volatile("//@90a wgmma.commit_group.sync.aligned;" ::: "memory");
   asm volatile("//@90a wgmma.wait_group.sync.aligned 0;" ::: "memory");
 }
+
+#include "common/tile_parts.h"
 
 #endif

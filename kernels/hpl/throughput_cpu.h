@@ -16,6 +16,17 @@
 #define UPPER(row, chunk) \
   upper[((chunk) / TILE_VECTORS * BLOCK_SIZE + (row)) * TILE_VECTORS + (chunk) % TILE_VECTORS]
 
+#if HPL_TYPE == HPL_TYPE_mixed
+#define IN_PANEL(value) rounded_to_half(value)
+static inline tile_vector rounded_to_half(const tile_vector value) {
+  ushort bits[WIDTH];
+  FM_PASTE(FM_PASTE(vstore_half, WIDTH), _rte)(value, 0, (half*)bits);
+  return FM_PASTE(vload_half, WIDTH)(0, (const half*)bits);
+}
+#else
+#define IN_PANEL(value) (value)
+#endif
+
 static inline void clear(tile_vector sum[TILE_ROWS][TILE_VECTORS]) {
   FM_UNROLL_FULLY
   for (uint i = 0; i < TILE_ROWS; ++i) {
@@ -129,7 +140,7 @@ __kernel ONE_ITEM void left(__global TILE_VALUE* restrict a, __global const tile
       for (uint i = 0; i < TILE_ROWS; ++i) {
         FM_UNROLL_FULLY
         for (uint v = 0; v < TILE_VECTORS; ++v) {
-          own[(j * TILE_VECTORS + v) * TILE_ROWS + i] = sum[i][v];
+          own[(j * TILE_VECTORS + v) * TILE_ROWS + i] = IN_PANEL(TO_LEFT(sum[i][v]));
           *(__global tile_vector*)(result + (size_t)i * columns + v * WIDTH) = sum[i][v];
         }
       }
@@ -160,7 +171,7 @@ __kernel ONE_ITEM void top(__global TILE_VALUE* restrict a, __global const tile_
       if (r >= BLOCK_SIZE) continue;
       FM_UNROLL_FULLY
       for (uint v = 0; v < TILE_VECTORS; ++v) {
-        own[r * TILE_VECTORS + v] = sum[i][v];
+        own[r * TILE_VECTORS + v] = IN_PANEL(sum[i][v]);
         *(__global tile_vector*)(start + (size_t)r * columns + v * WIDTH) = sum[i][v];
       }
     }
@@ -199,7 +210,7 @@ __kernel ONE_ITEM void inner(__global TILE_VALUE* restrict a, __global const til
         FM_UNROLL_FULLY
         for (uint v = 0; v < TILE_VECTORS; ++v) {
           __global tile_vector* place = (__global tile_vector*)(result + (size_t)i * columns + v * WIDTH);
-          *place -= sum[i][v];
+          *place -= FROM_LEFT(sum[i][v]);
         }
       }
     }

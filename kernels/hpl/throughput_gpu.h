@@ -9,6 +9,22 @@
 #endif
 #include "common/tile_gpu.h"
 
+#if HPL_TYPE == HPL_TYPE_mixed && MATRIX_UNITS
+#define PANEL_VALUE half
+#define STORE_IN_PANEL(value, panel, index) vstore_half_rte(value, index, panel)
+#elif HPL_TYPE == HPL_TYPE_mixed
+#define PANEL_VALUE TILE_VALUE
+#define STORE_IN_PANEL(value, panel, index) ((panel)[index] = rounded_to_half(value))
+FM_INLINE float rounded_to_half(const float value) {
+  ushort bits;
+  vstore_half_rte(value, 0, (half*)&bits);
+  return vload_half(0, (const half*)&bits);
+}
+#else
+#define PANEL_VALUE TILE_VALUE
+#define STORE_IN_PANEL(value, panel, index) ((panel)[index] = (value))
+#endif
+
 // Columns that lu eliminates at a time, so that they fit what add_products has of local memory. A row there
 // has four elements more, so that rows begin in different banks.
 #define LU_STRIDE(columns) ((columns) % 4 == 0 ? (columns) + 4 : (columns))
@@ -337,55 +353,67 @@ __kernel ONE_GROUP void invert(__global const TILE_VALUE* block, __global TILE_V
   }
 }
 
-static inline void store(TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS], __global TILE_VALUE* result,
-                         const size_t stride) {
-  FM_UNROLL_ON_GPU
-  for (uint i = 0; i < SUM_ROWS; ++i) {
-    FM_UNROLL_ON_GPU
-    for (uint j = 0; j < SUM_COLUMNS; ++j) result[SUM_ROW(i) * stride + SUM_COLUMN(j)] = sum[i][j];
-  }
-}
+// Left and top form their products in place: the inverses are triangular, so that a product needs what lies
+// on one side of it in A alone, and the other side comes first. `depth`: of DEPTH_BLOCK at a time; what is
+// beyond meets zeros.
+#define WHOLE_DEPTH(depth) min((uint)BLOCK_SIZE, ((depth) + DEPTH_BLOCK - 1) / DEPTH_BLOCK * DEPTH_BLOCK)
 
-// Each work-group updates BLOCK_ROWS rows: first into the panel, because all of A's are read until then.
+// Each work-group updates BLOCK_ROWS rows.
 __kernel ONE_GROUP void left(__global TILE_VALUE* a, __global const TILE_VALUE* restrict upper,
-                             __global TILE_VALUE* panel, const uint panel_start, const uint row,
+                             __global PANEL_VALUE* restrict panel, const uint panel_start, const uint row,
                              const uint column, const uint columns, const uint tiles) {
   TILE_LOCAL;
   const size_t first = get_group_id(0) * BLOCK_ROWS;
   __global TILE_VALUE* start = a + (row + first) * columns + column;
-  __global TILE_VALUE* own = panel + panel_start + first * BLOCK_SIZE;
-  for (uint c = 0; c < BLOCK_SIZE; c += BLOCK_COLUMNS) {
+  __global PANEL_VALUE* own = panel + panel_start + first * BLOCK_SIZE;
+  for (uint end = BLOCK_SIZE; end > 0; end -= BLOCK_COLUMNS) {
+    const uint c = end - BLOCK_COLUMNS;
     TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS];
     clear(sum);
-    add_products(sum, TILE_MEMORY, start, columns, upper + c, BLOCK_SIZE, BLOCK_SIZE);
-    store(sum, own + c, BLOCK_SIZE);
-  }
-  barrier(CLK_GLOBAL_MEM_FENCE);
-  for (uint i = (uint)get_local_id(0); i < BLOCK_ROWS * BLOCK_SIZE; i += GROUP_ITEMS) {
-    start[(size_t)(i / BLOCK_SIZE) * columns + i % BLOCK_SIZE] = own[i];
+    add_products(sum, TILE_MEMORY, start, columns, upper + c, BLOCK_SIZE, WHOLE_DEPTH(end));
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    FM_UNROLL_ON_GPU
+    for (uint i = 0; i < SUM_ROWS; ++i) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < SUM_COLUMNS; ++j) {
+        start[SUM_ROW(i) * (size_t)columns + c + SUM_COLUMN(j)] = sum[i][j];
+        STORE_IN_PANEL(TO_LEFT(sum[i][j]), own, SUM_ROW(i) * BLOCK_SIZE + c + SUM_COLUMN(j));
+      }
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
   }
 }
 
 // Each work-group updates BLOCK_COLUMNS columns, which in the panel lie in one piece: [group][BLOCK_SIZE]
 // [BLOCK_COLUMNS].
 __kernel ONE_GROUP void top(__global TILE_VALUE* a, __global const TILE_VALUE* restrict lower,
-                            __global TILE_VALUE* panel, const uint panel_start, const uint row,
+                            __global PANEL_VALUE* restrict panel, const uint panel_start, const uint row,
                             const uint column, const uint columns) {
   TILE_LOCAL;
   const size_t group = get_group_id(0);
   __global TILE_VALUE* start = a + (size_t)row * columns + column + group * BLOCK_COLUMNS;
-  __global TILE_VALUE* own = panel + panel_start + group * BLOCK_SIZE * BLOCK_COLUMNS;
-  for (uint r = 0; r < BLOCK_SIZE; r += BLOCK_ROWS) {
+  __global PANEL_VALUE* own = panel + panel_start + group * BLOCK_SIZE * BLOCK_COLUMNS;
+  for (uint end = BLOCK_SIZE; end > 0; end -= BLOCK_ROWS) {
+    const uint r = end - BLOCK_ROWS;
     TILE_VALUE sum[SUM_ROWS][SUM_COLUMNS];
     clear(sum);
-    add_products(sum, TILE_MEMORY, lower + r * BLOCK_SIZE, BLOCK_SIZE, start, columns, BLOCK_SIZE);
-    store(sum, own + r * BLOCK_COLUMNS, BLOCK_COLUMNS);
-  }
-  barrier(CLK_GLOBAL_MEM_FENCE);
-  for (uint i = (uint)get_local_id(0); i < BLOCK_SIZE * BLOCK_COLUMNS; i += GROUP_ITEMS) {
-    start[(size_t)(i / BLOCK_COLUMNS) * columns + i % BLOCK_COLUMNS] = own[i];
+    add_products(sum, TILE_MEMORY, lower + r * BLOCK_SIZE, BLOCK_SIZE, start, columns, WHOLE_DEPTH(end));
+    barrier(CLK_GLOBAL_MEM_FENCE);
+    FM_UNROLL_ON_GPU
+    for (uint i = 0; i < SUM_ROWS; ++i) {
+      FM_UNROLL_ON_GPU
+      for (uint j = 0; j < SUM_COLUMNS; ++j) {
+        start[(r + SUM_ROW(i)) * (size_t)columns + SUM_COLUMN(j)] = sum[i][j];
+        STORE_IN_PANEL(sum[i][j], own, (r + SUM_ROW(i)) * BLOCK_COLUMNS + SUM_COLUMN(j));
+      }
+    }
+    barrier(CLK_GLOBAL_MEM_FENCE);
   }
 }
+
+#if HPL_TYPE == HPL_TYPE_mixed && MATRIX_UNITS
+#include "hpl/inner_halves.h"
+#endif
 
 #if SUM_ROWS % 2 == 0
 #define ROWS_AT_ONCE 2
@@ -395,8 +423,9 @@ __kernel ONE_GROUP void top(__global TILE_VALUE* a, __global const TILE_VALUE* r
 
 // Each work-group updates a block of BLOCK_ROWS x BLOCK_COLUMNS, counted from `first` row by row in the
 // rectangle from block (row_begin, column_begin) up to (row_end, column_end).
-__kernel ONE_GROUP void inner(__global TILE_VALUE* restrict a, __global const TILE_VALUE* restrict left_panel,
-                              __global const TILE_VALUE* restrict top_panel, const uint left_start,
+__kernel ONE_GROUP void inner(__global TILE_VALUE* restrict a,
+                              __global const PANEL_VALUE* restrict left_panel,
+                              __global const PANEL_VALUE* restrict top_panel, const uint left_start,
                               const uint top_start, const uint row, const uint column, const uint columns,
                               const uint row_begin, const uint row_end, const uint column_begin,
                               const uint column_end, const uint first) {
@@ -423,7 +452,8 @@ __kernel ONE_GROUP void inner(__global TILE_VALUE* restrict a, __global const TI
     for (uint i = 0; i < ROWS_AT_ONCE; ++i) {
       FM_UNROLL_ON_GPU
       for (uint j = 0; j < SUM_COLUMNS; ++j)
-        start[SUM_ROW(first_row + i) * (size_t)columns + SUM_COLUMN(j)] = old[i][j] - sum[first_row + i][j];
+        start[SUM_ROW(first_row + i) * (size_t)columns + SUM_COLUMN(j)] =
+            old[i][j] - FROM_LEFT(sum[first_row + i][j]);
     }
   }
 }

@@ -31,19 +31,24 @@ std::optional<std::string> file_content(const fs::path& path) {
   return std::string(std::istreambuf_iterator<char>(file), {});
 }
 
-/// What follows #include in a line. By hand: std::regex overflows the stack on very long lines.
-std::optional<std::string_view> after_include(std::string_view line) {
+/// What follows a token and the blanks before and after it. By hand: std::regex overflows the stack on very
+/// long lines.
+std::optional<std::string_view> after(std::string_view token, std::string_view line) {
   constexpr std::string_view kBlanks = " \t\r\f\v";
   const auto skip_blanks = [&] {
     line.remove_prefix(std::min(line.find_first_not_of(kBlanks), line.size()));
   };
-  for (const std::string_view token : {"#", "include"}) {
-    skip_blanks();
-    if (!line.starts_with(token)) return std::nullopt;
-    line.remove_prefix(token.size());
-  }
+  skip_blanks();
+  if (!line.starts_with(token)) return std::nullopt;
+  line.remove_prefix(token.size());
   skip_blanks();
   return line;
+}
+
+/// What follows #include in a line.
+std::optional<std::string_view> after_include(std::string_view line) {
+  const std::optional<std::string_view> directive = after("#", line);
+  return directive ? after("include", *directive) : std::nullopt;
 }
 
 /// The name in quotes that a text begins with.
@@ -66,6 +71,25 @@ fs::path without_links(const fs::path& path) {
   return found.empty() ? path : found;
 }
 
+/// Whether the lines of a file so far stand between an #if and its #endif; the guard that a whole file stands
+/// in is none.
+class Conditions {
+ public:
+  void read(const std::string& line) {
+    const std::optional<std::string_view> what = after("#", line);
+    if (!what) return;
+    const bool is_guard = !has_directives_ && what->starts_with("ifndef");
+    has_directives_ = true;
+    if (what->starts_with("if") && !is_guard) ++depth_;
+    if (what->starts_with("endif") && depth_ > 0) --depth_;
+  }
+  [[nodiscard]] bool any() const { return depth_ > 0; }
+
+ private:
+  int depth_ = 0;
+  bool has_directives_ = false;
+};
+
 /// Puts included files in their place.
 class Expansion {
  public:
@@ -74,12 +98,12 @@ class Expansion {
         own_(own.empty() ? without_links(file).parent_path() : without_links(own)),
         replicas_(replicas),
         included_{without_links(file)} {
-    add(file);
+    add(file, false);
   }
   [[nodiscard]] Source source() const { return {text_.str(), files_}; }
 
  private:
-  void add(const fs::path& file) {
+  void add(const fs::path& file, bool is_conditional) {
     const std::optional<std::string> content = file_content(file);
     if (!content) {
       throw bad_use("cannot read the kernel file '" + file.string() + "'",
@@ -88,12 +112,14 @@ class Expansion {
     if (replica_ == 0) keep(without_links(file), *content);
     std::istringstream lines(*content);
     std::string line;
+    Conditions conditions;
     for (int number = 1; std::getline(lines, line); ++number) {
+      conditions.read(line);
       const std::string_view what = after_include(line).value_or("");
       const std::optional<std::string> name = quoted_name(what);
       if (name) {
         const fs::path found = found_for(without_links(file).parent_path(), *name);
-        if (included_.insert(found).second) add(found);
+        include(found, is_conditional || conditions.any());
       } else if (what.starts_with("__FILE__")) {
         add_replica(file);
       } else {
@@ -102,6 +128,15 @@ class Expansion {
       }
       text_ << "#line " << number + 1 << '\n';  // so that the compiler's messages count this file's lines
     }
+  }
+
+  /// Once, as files with guards are; but what one branch of an #if names may be all that the compiler sees,
+  /// so that it is no reason to leave the file out elsewhere.
+  void include(const fs::path& found, bool is_conditional) {
+    if (included_.contains(found) || !open_.insert(found).second) return;
+    if (!is_conditional) included_.insert(found);
+    add(found, is_conditional);
+    open_.erase(found);
   }
 
   /// The kernel file's folder comes first, for what files of the suite include too: else a changed copy of a
@@ -127,6 +162,7 @@ class Expansion {
 
   void keep(const fs::path& file, const std::string& content) {
     const bool is_shipped = is_below(file, root_);
+    if (!kept_.insert(file).second) return;
     files_.push_back({file.lexically_relative(is_shipped ? root_ : own_).string(), content_digest(content),
                       /*is_own=*/!is_shipped});
   }
@@ -134,7 +170,7 @@ class Expansion {
   void add_replica(const fs::path& file) {
     if (++replica_ >= replicas_) return;
     text_ << "#undef FM_REPLICA\n#define FM_REPLICA " << replica_ << "\n#line 1\n";
-    add(file);
+    add(file, false);
   }
 
   fs::path root_;
@@ -142,6 +178,8 @@ class Expansion {
   std::int64_t replicas_;
   std::int64_t replica_ = 0;
   std::set<fs::path> included_;
+  std::set<fs::path> open_;  // whose lines are being added
+  std::set<fs::path> kept_;
   std::vector<SourceFile> files_;
   std::ostringstream text_;
 };

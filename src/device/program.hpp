@@ -35,12 +35,12 @@ struct Source {
   std::vector<SourceFile> files;
 };
 
-/// The text of `file` with every #include "..." put in its place, once each, and `file` itself in place of
-/// #include __FILE__ for each replica but the first (dialect.h). A name is looked up beside the file that
-/// includes it, in the folder of `file` and below `root`; in the folder of `file` first where a file below
-/// `root` includes it, as "hpl/types.h" also in a folder hpl that `file` lies in. Throws Error (bad use)
-/// naming a file that cannot be read. So a cache key covers all that a kernel consists of. `own`: a folder to
-/// take for that of `file`, where kernels of several benchmarks share it.
+/// The text of `file` with every #include "..." put in its place, once each but for what stands in an #if
+/// alone, and `file` itself in place of #include __FILE__ for each replica but the first (dialect.h). A name
+/// is looked up beside the file that includes it, in the folder of `file` and below `root`; in the folder of
+/// `file` first where a file below `root` includes it, as "hpl/types.h" also in a folder hpl that `file` lies
+/// in. Throws Error (bad use) naming a file that cannot be read. So a cache key covers all that a kernel
+/// consists of. `own`: a folder to take for that of `file`, where kernels of several benchmarks share it.
 Source source_of(const std::filesystem::path& file, const std::filesystem::path& root,
                  std::int64_t replicas = 1, const std::filesystem::path& own = {});
 /// The text of it.

@@ -113,6 +113,12 @@ class Checker {
       static_cast<void>(
           checked_value(parameter, static_cast<std::int64_t>(largest), file_ + ": " + where + "largest"));
     }
+    for (const auto& [name, values] : variant.lacks) {
+      const ParameterSpec& parameter = known(where + "lacks." + name, name);
+      for (const std::string& value : values) {
+        static_cast<void>(checked_value(parameter, value, file_ + ": " + where + "lacks." + name));
+      }
+    }
     for (const auto& [name, values] : variant.tuned_at)
       defaults(known(where + "tuned_at." + name, name), values, where + "tuned_at." + name);
     for (const auto& [name, classes] : variant.tuned) {

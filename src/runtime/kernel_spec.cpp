@@ -179,9 +179,9 @@ std::map<std::string, std::string> read_phases(const TomlReader& reader, const t
 VariantSpec read_variant(const TomlReader& reader, const std::string& name, const toml::table& table) {
   const std::string where = "variants." + name + ".";
   reader.only(table,
-              {"file", "hls", "sycl", "entry_points", "replicated", "autorun", "style", "transports",
-               "usual_on", "arguments", "memory", "costs", "phases", "defaults", "over_fabric", "largest",
-               "tuned", "tuned_at", "work_group"},
+              {"file",        "hls",      "sycl",      "entry_points", "replicated", "autorun",   "style",
+               "transports",  "usual_on", "arguments", "memory",       "costs",      "phases",    "defaults",
+               "over_fabric", "largest",  "lacks",     "tuned",        "tuned_at",   "work_group"},
               where);
   VariantSpec spec;
   spec.name = name;
@@ -221,6 +221,13 @@ VariantSpec read_variant(const TomlReader& reader, const std::string& name, cons
       const std::string key(parameter.str());
       if (!node.is_number()) throw reader.wrong(where + "largest." + key, "a number");
       spec.largest[key] = *node.value<double>();
+    }
+  }
+  if (table.contains("lacks")) {
+    const toml::table& lacks = reader.table(table, "lacks", where);
+    for (const auto& [parameter, node] : lacks) {
+      const std::string key(parameter.str());
+      spec.lacks[key] = read_names(reader, lacks, key, where + "lacks.");
     }
   }
   if (table.contains("tuned_at")) spec.tuned_at = read_defaults(reader, table, "tuned_at", where);

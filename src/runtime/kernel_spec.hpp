@@ -107,6 +107,8 @@ struct VariantSpec {
   /// The same over transports of kernels; null where its messages cannot go that way.
   std::optional<std::map<std::string, std::map<std::string, Value>>> over_fabric;
   std::map<std::string, double> largest;  ///< parameter -> largest value of this kind
+  std::map<std::string, std::vector<std::string>>
+      lacks;  ///< parameter -> its values that this kind does not have
   /// Parameter -> device class -> values among which `fabricmark tune --kernels` looks for the fastest.
   std::map<std::string, std::map<std::string, std::vector<Value>>> tuned{};
   std::map<std::string, std::map<std::string, Value>> tuned_at{};  ///< what a run has that tries them

@@ -131,6 +131,18 @@ void check_largest(const ParameterSpec& spec, const VariantSpec& variant, const 
                 fmt::format("give {:.17g} or less, or another --variant", largest->second));
 }
 
+/// Some kinds of kernel have not all of the parameter's values.
+void check_lacks(const ParameterSpec& spec, const VariantSpec& variant, const Sourced& sourced) {
+  const auto lacks = variant.lacks.find(spec.name);
+  const auto* text = std::get_if<std::string>(&sourced.value);
+  if (lacks == variant.lacks.end() || text == nullptr ||
+      std::ranges::find(lacks->second, *text) == lacks->second.end())
+    return;
+  throw bad_use(
+      fmt::format("the variant {} has no {} = {} ({})", variant.name, spec.name, *text, sourced.origin),
+      "choose another value, or another --variant");
+}
+
 /// What was measured to be the fastest on this device; null: nothing.
 const Value* tuned_value(const ParameterSpec& spec, const VariantSpec& variant, const DeviceFacts& facts,
                          const Parameters& before) {
@@ -272,6 +284,7 @@ Parameters resolved_once(const KernelSpec& spec, const VariantSpec& variant, con
     if (!chosen) chosen = default_value(parameter, variant, facts, parameters, defaults);
     chosen->value = checked_value(parameter, chosen->value, chosen->origin);
     check_largest(parameter, variant, *chosen);
+    check_lacks(parameter, variant, *chosen);
     parameters.set(parameter.name, chosen->value);
   }
   return parameters;

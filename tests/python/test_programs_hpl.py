@@ -4,7 +4,7 @@ import itertools
 import json
 
 import pytest
-from stream_program import KERNELS, ONE_WAY, mpirun, on_a_device, one_error, only_error
+from stream_program import KERNELS, ONE_WAY, PROGRAM, mpirun, on_a_device, one_error, only_error
 from thinned import some_of
 from wrong_kernels import with_own_headers
 
@@ -27,6 +27,26 @@ GRIDS = {
     "2x3": (6, 2),
     "3x3": (9, 3),
     "4x4": (16, 4),
+}
+
+# What finds each fault, at the least.
+FAULTS = {
+    "element": {"factors"},
+    "element:u": {"factors"},
+    "element:l": {"factors"},
+    "element:diagonal": {"diagonal of U"},
+    "element:x": {"forward error"},
+    "scale": {"factors", "diagonal of U", "forward error"},
+    "scale:block": {"factors"},
+    "scale:x": {"forward error", "scaled residual"},
+    "zeros": {"factors", "diagonal of U", *SOLUTION},
+    "zeros:block": {"factors"},
+    "zeros:x": {"forward error", "scaled residual"},
+    "stale": {"factors"},
+    "stale:block": {"factors"},
+    "stale:x": SOLUTION,
+    "swapped:factors": {"factors"},
+    "swapped:block": {"factors"},
 }
 
 
@@ -132,6 +152,78 @@ def test_every_kind_of_memory_is_valid_or_refused_by_name(hpl, memory):
         assert done.code == 0 or "shared virtual memory" in only_error(done, codes=(2,))
 
 
+# Mixed precision ------------------------------------------------------------------------------------------
+
+MIXED = ("--variant", "throughput", "--data-type", "mixed")
+REFINED = {f"refined {name}" for name in SOLUTION}
+
+
+@pytest.fixture(scope="module")
+def on_gpu():
+    """Variables with which PoCL is a GPU: its kernels keep halves as floats."""
+    library = PROGRAM.parent.parent / "tests/unit/liblimited_opencl.so"
+    return {"LD_PRELOAD": str(library), "FABRICMARK_LIMITED": "gpu,local=49152,work-items=1024"}
+
+
+def test_mixed_is_refined_to_double_unless_it_is_not_to_be(hpl):
+    for size in (2, 33, 300):
+        found = verdicts(hpl.valid(*MIXED, "--size", size, "--block-size", 32, "--repetitions", 1))
+        assert set(found) == SOLUTION | FACTORS | REFINED
+        assert found["refined scaled residual"]["error"] <= (1 if size == 2 else 1 / 50)
+    assert found["precision"]["threshold"] == 0.5 and found["precision"]["error"] > 0.1, "it is half"
+    done = hpl.valid(*MIXED, *SHORT, "--refinement", "none", "--ranks", 2)
+    assert set(verdicts(done)) == SOLUTION | FACTORS
+    assert any("multiply halves" in note for note in done.document["notes"])
+
+
+@pytest.mark.parametrize("ranks", [1, 4])
+def test_mixed_is_valid_by_the_kernels_of_gpus(hpl, on_gpu, ranks):
+    words = (*MIXED, "--size", 200, "--block-size", 128, "--repetitions", 1, "--ranks", ranks)
+    found = verdicts(hpl.valid(*words, variables=on_gpu))
+    assert 0.05 < found["precision"]["error"] < 0.5
+
+
+@pytest.mark.parametrize("fault", [*FAULTS, "zeros:refined", "element:refined"])
+def test_every_fault_is_found_in_mixed_precision(hpl, fault):
+    done = hpl.run(*MIXED, "--size", 200, "--block-size", 32, "--repetitions", 1, "--inject-fault", fault)
+    assert done.code == 1 and done.errors == ""
+    expected = {"zeros": {"factors", "diagonal of U", *SOLUTION, *REFINED}, "scale:x": {"forward error"},
+                "zeros:x": {"forward error"}}  # fmt: skip
+    assert failed(done) >= expected.get(fault, FAULTS.get(fault, {"refined forward error"}))
+
+
+WRONG_MIXED = {
+    # of kernels/hpl/throughput_cpu.h: (old, new)
+    "bfloat16 instead of half": (
+        "return FM_PASTE(vload_half, WIDTH)(0, (const half*)bits);",
+        "float all[WIDTH];\n  FM_PASTE(vstore, WIDTH)(value, 0, all);\n"
+        "  for (uint i = 0; i < WIDTH; ++i) all[i] = as_float(as_uint(all[i]) + 0x8000u & 0xFFFF0000u);\n"
+        "  return FM_PASTE(vload, WIDTH)(0, all);",
+    ),
+    "a scale that is not taken out": (
+        "*place -= FROM_LEFT(sum[i][v]);",
+        "*place -= 0.5f * FROM_LEFT(sum[i][v]);",
+    ),
+}
+
+
+@pytest.mark.parametrize("what", WRONG_MIXED)
+def test_a_kernel_that_is_wrong_in_mixed_precision_is_found(hpl, tmp_path, what):
+    old, new = WRONG_MIXED[what]
+    text = with_own_headers(KERNELS / "hpl" / "throughput.cl")
+    assert old in text
+    path = tmp_path / "wrong.cl"
+    path.write_text(text.replace(old, new))
+    done = hpl.run(*MIXED, "--size", 600, "--repetitions", 1, "--kernel-file", path)
+    assert done.code == 1 and "precision" in failed(done)
+
+
+@pytest.mark.parametrize("variant", ["base", "channels", "dataflow"])
+def test_kernels_without_mixed_precision_refuse_it(hpl, variant):
+    done = hpl.run(*SHORT, "--variant", variant, "--data-type", "mixed")
+    assert f"the variant {variant} has no data_type = mixed (--data-type)" in only_error(done, codes=(2,))
+
+
 # Figures --------------------------------------------------------------------------------------------------
 
 
@@ -180,26 +272,6 @@ def test_refinement_converges_in_spite_of_wrong_factors_which_are_found(hpl):
 
 
 # Faults ---------------------------------------------------------------------------------------------------
-
-# What finds each fault, at the least.
-FAULTS = {
-    "element": {"factors"},
-    "element:u": {"factors"},
-    "element:l": {"factors"},
-    "element:diagonal": {"diagonal of U"},
-    "element:x": {"forward error"},
-    "scale": {"factors", "diagonal of U", "forward error"},
-    "scale:block": {"factors"},
-    "scale:x": {"forward error", "scaled residual"},
-    "zeros": {"factors", "diagonal of U", *SOLUTION},
-    "zeros:block": {"factors"},
-    "zeros:x": {"forward error", "scaled residual"},
-    "stale": {"factors"},
-    "stale:block": {"factors"},
-    "stale:x": SOLUTION,
-    "swapped:factors": {"factors"},
-    "swapped:block": {"factors"},
-}
 
 
 @pytest.mark.parametrize("fault", FAULTS)

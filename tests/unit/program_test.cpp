@@ -3,8 +3,11 @@
 
 #include <unistd.h>
 
+#include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
+#include <sstream>
 
 #include "support.hpp"
 
@@ -22,6 +25,25 @@ TEST(ExpandIncludes, PutsAFileInItsPlaceOnce) {
   const auto file =
       folder.write("own/kernel.cl", "1\n#include \"common/a.h\"\n  #  include  \"common/b.h\"  \n2\n");
   EXPECT_EQ(expand_includes(file, folder.path()), "1\nA\nB\n#line 3\n#line 3\n#line 4\n2\n");
+}
+
+TEST(ExpandIncludes, PutsAFileInItsPlaceAgainWhereACompilerMayHaveSkippedIt) {
+  const test::TemporaryFolder folder;
+  (void)folder.write("a.h", "#ifndef A_H\n#define A_H\n#include \"b.h\"\nA\n#endif\n");
+  (void)folder.write("b.h", "B\n");
+  const auto text_of = [&](const std::string& text) {
+    return expand_includes(folder.write("k.cl", text), folder.path());
+  };
+  const auto times = [](const std::string& text, const std::string& line) {
+    std::istringstream lines(text);
+    return std::count(std::istream_iterator<std::string>(lines), {}, line);
+  };
+  const std::string both = "#if X\n#include \"a.h\"\n#else\n #  include \"a.h\"\n#endif\n#include \"b.h\"\n";
+  EXPECT_EQ(times(text_of(both), "A"), 2);
+  EXPECT_EQ(times(text_of(both), "B"), 3) << "also what a file in an #if includes";
+  EXPECT_EQ(times(text_of("#include \"a.h\"\n" + both), "A"), 1) << "a guard around a whole file is no #if";
+  EXPECT_EQ(times(text_of("#include \"a.h\"\n" + both), "B"), 1);
+  EXPECT_EQ(source_of(folder.write("k.cl", both), folder.path()).files.size(), 3) << "each named once";
 }
 
 TEST(ExpandIncludes, PrefersTheFileBeside) {

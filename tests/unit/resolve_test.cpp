@@ -19,6 +19,7 @@ file = "g.cl"
 entry_points = ["k"]
 defaults = { width = { cpu = 16 }, copies = 1 }
 largest = { block = 1024 }
+lacks = { kind = ["half"] }
 [parameters.width]
 type = "int"
 values = [1, 2, 4, 8, 16]
@@ -212,6 +213,14 @@ TEST(Resolve, PutsTheNextSmallerAllowedNumberWhereOnlySomeAre) {
     if (parameter.name == "copies") parameter.values = {std::int64_t{1}, std::int64_t{2}, std::int64_t{4}};
   }
   EXPECT_EQ(resolve(listed, "base", on(DeviceClass::kCpu), {}, {}, {}).integer("copies"), 4) << "of 6 cores";
+}
+
+TEST(Resolve, RefusesAValueThatTheVariantLacks) {
+  const std::string message = message_of([] {
+    (void)resolve(spec(), "fast", on(DeviceClass::kCpu), {{"kind", "half"}, {"width", "1"}}, {}, {});
+  });
+  EXPECT_TRUE(mentions(message, "the variant fast has no kind = half (--kind)")) << message;
+  EXPECT_EQ(resolved({{"kind", "half"}}).text("kind"), "half") << "others do";
 }
 
 TEST(Resolve, KeepsDefaultsOfTheDeviceWithinTheirRange) {

@@ -40,7 +40,7 @@ Packing base_packing(const runtime::Context& context, std::size_t bytes) {
   const std::size_t block = context.parameters().count("block_size");
   constexpr std::size_t kBlocks = 3;  // of the inner kernel: of both panels, and the products
   common::require_stack(context, kBlocks * block * block * bytes, "block_size");
-  return {.block = block, .value_bytes = bytes, .unit = block * block};
+  return {.block = block, .value_bytes = bytes, .panel_value_bytes = bytes, .unit = block * block};
 }
 
 }  // namespace

@@ -219,7 +219,10 @@ std::unique_ptr<Execution> make_over_external_channels(const runtime::Context& c
   const std::size_t bytes = value_bytes(context);
   constexpr std::size_t kBlocks = 3;  // of the inner kernel
   common::require_stack(context, kBlocks * layout.block * layout.block * bytes, "block_size");
-  const Packing packing{.block = layout.block, .value_bytes = bytes, .unit = layout.block * layout.block};
+  const Packing packing{.block = layout.block,
+                        .value_bytes = bytes,
+                        .panel_value_bytes = bytes,
+                        .unit = layout.block * layout.block};
   require_memory(context, host_bytes);
   return std::make_unique<ExternalChannelsFactorization>(context, layout, packing);
 }

@@ -22,6 +22,11 @@ transport::Memory memory_of(const runtime::Context& context, std::size_t entry, 
   return {std::move(context.buffers(entry, argument).front()), context.device().queue()};
 }
 
+/// A panel, or the inverse of a block.
+std::size_t most_message_bytes(const Packing& packing, std::size_t panel_elements) {
+  return std::max(panel_elements * packing.panel_value_bytes, packing.left_elements(1) * packing.value_bytes);
+}
+
 }  // namespace
 
 std::size_t value_bytes(const runtime::Context& context) {
@@ -48,12 +53,14 @@ Factorization::Factorization(const runtime::Context& context, const Layout& layo
           context.replications(static_cast<int>(context.parameters().count("replications")), entry::kInner)),
       parts_(context.memory_plan().of(entry::kLu, "a").size()),
       matrix_(context.buffers(entry::kLu, "a")),
-      slot_elements_(context.memory_plan().of(entry::kLeft, "panel").front().bytes / packing.value_bytes / 2),
+      slot_elements_(context.memory_plan().of(entry::kLeft, "panel").front().bytes /
+                     packing.panel_value_bytes / 2),
       transport_(transport::make_transport(
-          context, {.space = matrix_.front().space(),
-                    .beside_kernels = true,
-                    .largest_bytes = context.ranks().size() == 1 ? 0 : slot_elements_ * packing.value_bytes,
-                    .pattern = transport::Pattern::kOneWay})),
+          context,
+          {.space = matrix_.front().space(),
+           .beside_kernels = true,
+           .largest_bytes = context.ranks().size() == 1 ? 0 : most_message_bytes(packing, slot_elements_),
+           .pattern = transport::Pattern::kOneWay})),
       lower_(memory_of(context, inverses, "lower")),
       upper_(memory_of(context, inverses, "upper")),
       left_panel_(memory_of(context, entry::kLeft, "panel")),
@@ -253,19 +260,20 @@ void Factorization::exchange(const Step& step, const Deliveries& deliveries) {
 
 transport::Message Factorization::message(const Step& step, const Delivery& delivery) {
   const int tag = static_cast<int>(delivery.content);
-  const std::size_t panel = (step.iteration % 2) * slot_elements_ * packing_.value_bytes;
-  const auto make = [&](transport::Memory& buffer, std::size_t offset, std::size_t elements) {
-    return transport::Message{{&buffer, offset, elements * packing_.value_bytes}, delivery.peer, tag};
+  const std::size_t panel = (step.iteration % 2) * slot_elements_ * packing_.panel_value_bytes;
+  const auto make = [&](transport::Memory& buffer, std::size_t offset, std::size_t elements,
+                        std::size_t value_bytes) {
+    return transport::Message{{&buffer, offset, elements * value_bytes}, delivery.peer, tag};
   };
   switch (delivery.content) {
     case Content::kLower:
-      return make(lower_, 0, packing_.left_elements(1));
+      return make(lower_, 0, packing_.left_elements(1), packing_.value_bytes);
     case Content::kUpper:
-      return make(upper_, 0, packing_.top_elements(1));
+      return make(upper_, 0, packing_.top_elements(1), packing_.value_bytes);
     case Content::kLeft:
-      return make(left_panel_, panel, packing_.left_elements(step.below.count()));
+      return make(left_panel_, panel, packing_.left_elements(step.below.count()), packing_.panel_value_bytes);
     case Content::kTop:
-      return make(top_panel_, panel, packing_.top_elements(step.right.count()));
+      return make(top_panel_, panel, packing_.top_elements(step.right.count()), packing_.panel_value_bytes);
   }
   return {};
 }

@@ -14,6 +14,7 @@ namespace fabricmark::hpl {
 struct Packing {
   std::size_t block = 1;
   std::size_t value_bytes = 4;
+  std::size_t panel_value_bytes = 4;  ///< of panels
   std::size_t tile_rows = 1;
   std::size_t unit = 1;
   [[nodiscard]] std::size_t padded(std::size_t rows) const {

@@ -25,6 +25,11 @@ void check_message_fault(const runtime::Fault& fault, const common::Grid& grid) 
 
 }  // namespace
 
+bool is_refined(const runtime::Parameters& parameters) {
+  const std::string& wanted = parameters.text("refinement");
+  return wanted == "gmres" || (wanted == "auto" && parameters.text("data_type") == "mixed");
+}
+
 bool is_of_solution(const runtime::Fault& fault) { return fault.target == "x" || fault.target == "refined"; }
 
 void check_fault(const runtime::Context& context, const common::Grid& grid) {
@@ -34,9 +39,9 @@ void check_fault(const runtime::Context& context, const common::Grid& grid) {
   if (transport::is_message_fault(fault)) return check_message_fault(fault, grid);
   const std::string& target = fault.target;
   const bool is_element = fault.kind == Kind::kElement;
-  const bool is_refined = target == "refined" && context.parameters().text("refinement") != "none";
+  const bool has_refined = target == "refined" && is_refined(context.parameters());
   // A solution of ones with some of them exchanged is no other.
-  const bool is_solution = (target == "x" || is_refined) && fault.kind != Kind::kSwapped;
+  const bool is_solution = (target == "x" || has_refined) && fault.kind != Kind::kSwapped;
   const bool is_factor = is_element ? target == "u" || target == "l" || target == "diagonal"
                                     : target == "factors" || target == "block";
   if (target.empty() || is_factor || is_solution) return;

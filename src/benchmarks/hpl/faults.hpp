@@ -15,6 +15,9 @@ namespace fabricmark::hpl {
 /// How wrong one element is made, in epsilons.
 inline constexpr double kThousand = 1000;
 
+/// Whether the run refines its solution: asked for, or usual in mixed precision.
+bool is_refined(const runtime::Parameters& parameters);
+
 /// True for faults of x or of the refined x.
 bool is_of_solution(const runtime::Fault& fault);
 
@@ -26,8 +29,13 @@ void check_fault(const runtime::Context& context, const common::Grid& grid);
 template <typename T>
 class FactorFault {
  public:
-  FactorFault(const Layout& layout, std::span<T> factors, std::span<const T> matrix, int repetition = 0)
-      : layout_(layout), inputs_(layout.size, repetition), factors_(factors), matrix_(matrix) {}
+  FactorFault(const Layout& layout, std::span<T> factors, std::span<const T> matrix, int repetition = 0,
+              double epsilon = device::kEpsilon<T>)
+      : layout_(layout),
+        inputs_(layout.size, repetition),
+        factors_(factors),
+        matrix_(matrix),
+        epsilon_(epsilon) {}
 
   void make(const runtime::Fault& fault) {
     if (fault.kind == runtime::Fault::Kind::kElement) {
@@ -35,7 +43,7 @@ class FactorFault {
     } else if (fault.target == "block") {
       make_in_block(fault.kind);
     } else {
-      runtime::corrupt<T>(factors_, matrix_, fault.kind, device::kEpsilon<T>);
+      runtime::corrupt<T>(factors_, matrix_, fault.kind, epsilon_);
     }
   }
 
@@ -44,7 +52,7 @@ class FactorFault {
     const std::string target = fault.target.empty() ? "u" : fault.target;
     T* const element = find(target);
     if (element != nullptr) {
-      *element = static_cast<T>(static_cast<double>(*element) * (1 + kThousand * device::kEpsilon<T>));
+      *element = static_cast<T>(static_cast<double>(*element) * (1 + kThousand * epsilon_));
     } else if (fault.rank || layout_.grid.rows * layout_.grid.columns == 1) {
       throw bad_use("the rank has no element of " + target,
                     "choose another target or rank, or a larger --size");
@@ -84,7 +92,7 @@ class FactorFault {
       std::swap(values, other);
       put(last - 1, other);
     } else {
-      runtime::corrupt<T>(values, block(matrix_, last), kind, device::kEpsilon<T>);
+      runtime::corrupt<T>(values, block(matrix_, last), kind, epsilon_);
     }
     put(last, values);
   }
@@ -113,6 +121,7 @@ class FactorFault {
   Inputs inputs_;
   std::span<T> factors_;
   std::span<const T> matrix_;
+  double epsilon_;  ///< of the products, in which errors count
 };
 
 }  // namespace fabricmark::hpl

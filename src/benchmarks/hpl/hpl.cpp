@@ -29,8 +29,10 @@ class TypedHpl : public runtime::Benchmark {
       : fault_(context.fault()),
         computes_(context.computes()),
         clock_(context.simulated_clock()),
-        refines_(context.parameters().text("refinement") == "gmres"),
+        refines_(is_refined(context.parameters())),
+        is_mixed_(context.parameters().text("data_type") == "mixed"),
         layout_(checked_layout(context)),
+        rounding_(is_mixed_ ? Rounding::of_mixed() : Rounding::of<T>(layout_.size)),
         execution_(make_execution(context, layout_, host_bytes(context, layout_))),
         vectors_(context.ranks(), layout_, context.timeout_seconds()),
         values_(context.host_array<T>(layout_.elements())),
@@ -63,13 +65,13 @@ class TypedHpl : public runtime::Benchmark {
 
   void inject(const runtime::Fault& fault) override {
     if (is_of_solution(fault)) {
-      const bool is_refined = fault.target == "refined";
-      const std::span<double> x = std::span(is_refined ? refined_ : x_).first(real_columns(layout_));
+      const bool is_of_refined = fault.target == "refined";
+      const std::span<double> x = std::span(is_of_refined ? refined_ : x_).first(real_columns(layout_));
       const std::vector<double> before(x.size(), kNan);
-      const double epsilon = is_refined ? device::kEpsilon<double> : device::kEpsilon<T>;
+      const double epsilon = is_of_refined ? device::kEpsilon<double> : rounding_.epsilon;
       runtime::corrupt<double>(x, before, fault.kind, kThousand / 100 * epsilon);
     } else if (!transport::is_message_fault(fault)) {
-      FactorFault<T>(layout_, factors_.span(), values_.span(), repetition_).make(fault);
+      FactorFault<T>(layout_, factors_.span(), values_.span(), repetition_, rounding_.epsilon).make(fault);
     }
   }
 
@@ -133,6 +135,11 @@ class TypedHpl : public runtime::Benchmark {
         "lu is timed alone, from the matrix on the devices to the factors there, and counts 2/3 n^3; solve "
         "brings the factors to the hosts and solves there; no pivoting, as the matrix is diagonally "
         "dominant"};
+    if (is_mixed_) {
+      notes.push_back(
+          "lu is of float, and its updates multiply halves: eps of the factors' verdicts is that of half, "
+          "2^-10");
+    }
     if (layout_.size % layout_.block != 0) {
       notes.push_back(fmt::format("padded to {} rows, which are worked on but not counted",
                                   layout_.blocks() * layout_.block));
@@ -159,7 +166,7 @@ class TypedHpl : public runtime::Benchmark {
   static double host_bytes(const runtime::Context& context, const Layout& layout) {
     constexpr double kVectors = kRestart + 12;
     const double vectors = kVectors * static_cast<double>(layout.local_columns()) * sizeof(double);
-    const bool keeps_exact = !kIsDouble && context.parameters().text("refinement") != "none";
+    const bool keeps_exact = !kIsDouble && is_refined(context.parameters());
     const double matrices =
         static_cast<double>(layout.elements()) * (2 * sizeof(T) + (keeps_exact ? sizeof(double) : 0));
     return matrices + vectors + Probes<T>::bytes(layout);
@@ -188,8 +195,9 @@ class TypedHpl : public runtime::Benchmark {
   }
 
   std::vector<runtime::Verdict> check(std::size_t most_groups) {
-    std::vector<runtime::Verdict> verdicts = check_solution(vectors_, system_, {x_, device::kEpsilon<T>});
-    Probes<T> probes(vectors_, factors_.data(), repetition_);
+    std::vector<runtime::Verdict> verdicts = check_solution(
+        vectors_, system_, {x_, rounding_.epsilon, {}, is_mixed_ ? 2 * rounding_.of_element : 0});
+    Probes<T> probes(vectors_, factors_.data(), repetition_, rounding_);
     for (runtime::Verdict& verdict :
          probes.check(layout_.size > Groups::kMost ? most_groups : Groups::kMost)) {
       verdicts.push_back(std::move(verdict));
@@ -272,7 +280,9 @@ class TypedHpl : public runtime::Benchmark {
   runtime::SimulatedClock& clock_;
   int repetition_ = 0;  ///< whose matrix this is
   bool refines_;
+  bool is_mixed_;
   Layout layout_;
+  Rounding rounding_;
   std::unique_ptr<Execution> execution_;
   Vectors vectors_;
   device::HostArray<T> values_;

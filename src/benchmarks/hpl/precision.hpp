@@ -12,22 +12,15 @@
 
 namespace fabricmark::hpl {
 
-/// The root mean square of errors that right factors may have in ordinary elements, in eps of the type times
-/// the root mean square of these elements. With an element's k-th update its value is rounded again, and
-/// random rounding errors add up with the root of their number (Higham and Mary 2019): 0.19 sqrt(k) for
-/// numbers that are as these. k is at most the smaller of an element's row and column, as in the textbook's
-/// loops: on average over a row or a column at the end half of n.
-inline double precision_threshold(std::size_t size) {
-  return 2 + 0.18 * std::sqrt(static_cast<double>(size));
-}
-
 /// Root mean squares of errors over bands of rows and over columns. The products of an arithmetic with fewer
 /// digits make all errors of a part of the matrix a little larger, which no single element betrays.
 class Precision {
  public:
-  Precision(std::size_t size, std::size_t columns) : half_(static_cast<double>(size) / 2), columns_(columns) {
+  /// `threshold`: of the mean over a row or a column at the end.
+  Precision(std::size_t size, std::size_t columns, double threshold)
+      : half_(static_cast<double>(size) / 2), columns_(columns) {
     verdict_ = {.name = "precision", .measure = "root mean square of A - L U in eps times that of elements"};
-    verdict_.threshold = precision_threshold(size);
+    verdict_.threshold = threshold;
   }
 
   /// `number` of the column among those that are looked at, which is `column`; `error` in eps times the root

@@ -9,15 +9,10 @@
 #include "benchmarks/hpl/matrix.hpp"
 #include "benchmarks/hpl/precision.hpp"
 #include "benchmarks/hpl/probe_vectors.hpp"
+#include "benchmarks/hpl/rounding.hpp"
 #include "benchmarks/hpl/tile.hpp"
-#include "device/element.hpp"
 
 namespace fabricmark::hpl {
-
-/// Errors that right factors may have, in units of the type's epsilon. An element takes part in up to n
-/// multiplications and additions, whose random rounding errors add up with the root of their number (Higham
-/// and Mary 2019); the largest of all is six or so standard deviations out.
-inline double probe_threshold(std::size_t size) { return 8 + 1.5 * std::sqrt(static_cast<double>(size)); }
 
 /// Compares A with L U: for a vector v of random signs in one group of columns and zeros elsewhere, A v with
 /// L (U v), in double precision, for every group; and some columns by themselves. Unlike a residual of the
@@ -26,7 +21,10 @@ template <typename T>
 class Probes {
  public:
   Probes(const Vectors& vectors, const T* factors, int repetition = 0)
+      : Probes(vectors, factors, repetition, Rounding::of<T>(vectors.layout().size)) {}
+  Probes(const Vectors& vectors, const T* factors, int repetition, const Rounding& rounding)
       : vectors_(vectors),
+        rounding_(rounding),
         layout_(vectors.layout()),
         matrix_(vectors, repetition),
         inputs_(layout_.size, repetition),
@@ -42,7 +40,7 @@ class Probes {
     elements_ = {.name = "factors",
                  .measure = "largest |A v - L U v| in eps times the terms' root of squares"};
     diagonal_ = {.name = "diagonal of U", .measure = "largest relative error in eps"};
-    elements_.threshold = diagonal_.threshold = probe_threshold(layout_.size);
+    elements_.threshold = diagonal_.threshold = rounding_.of_element;
     // Up to a width that memory is kept for, all in one pass over the factors.
     const int partitions = Groups::partitions(layout_.size, most_groups);
     for (int first = 0; first<partitions; first += most_groups> kQuick ? 1 : partitions) {
@@ -208,8 +206,8 @@ class Probes {
         [] {});
   }
   template <typename Place>
-  static void judge_one(runtime::Verdict& verdict, double difference, double scale, Place&& place) {
-    const double error = std::abs(difference) / (device::kEpsilon<T> * scale);
+  void judge_one(runtime::Verdict& verdict, double difference, double scale, Place&& place) const {
+    const double error = std::abs(difference) / (rounding_.epsilon * scale);
     ++verdict.checked;
     if (error <= verdict.error) return;
     verdict.error = std::isnan(error) ? std::numeric_limits<double>::infinity() : error;
@@ -218,7 +216,7 @@ class Probes {
 
   /// The large elements' errors, and the diagonal's, say nothing of the products' precision.
   void judge_samples(const Lines& lines, std::size_t start) {
-    Precision precision(layout_.size, samples_.count());
+    Precision precision(layout_.size, samples_.count(), rounding_.mean);
     over_judged_rows(
         [&](std::size_t r, std::size_t row) {
           const Inputs::Row elements = inputs_.row(row);
@@ -226,7 +224,7 @@ class Probes {
             const std::size_t column = samples_.column(number);
             if (column == row || std::abs(elements.off_diagonal(column)) > Inputs::kOrdinary) continue;
             const double difference = lines.differences[r * lines.width + start + number];
-            precision.add(row, number, column, difference / (device::kEpsilon<T> * std::sqrt(kVariance)));
+            precision.add(row, number, column, difference / (rounding_.epsilon * std::sqrt(kVariance)));
           }
         },
         [&] { precision.end_block(); });
@@ -236,6 +234,7 @@ class Probes {
   static constexpr double kVariance = 1.0 / 12;  // of the ordinary elements
 
   const Vectors& vectors_;
+  Rounding rounding_;
   Layout layout_;
   Matrix<T> matrix_;
   Inputs inputs_;

@@ -17,11 +17,12 @@ inline constexpr double kHplThreshold = 16;
 double forward_threshold(std::size_t size);
 
 /// What is checked: the solution x, which should be ones, of a system whose right side is the sum of each
-/// row; eps of the precision that x is promised in; and a word that begins the verdicts' names.
+/// row; eps of the precision that x is promised in; a word that begins the verdicts' names.
 struct Solution {
   std::span<const double> x;
   double epsilon = 0;
   std::string prefix{};
+  double most_forward = 0;  ///< allowed forward error in epsilon; 0: forward_threshold
 };
 
 /// Three verdicts. "residual" is the source's (Meyer 2024, section 4.1.3): ||x - 1|| / (eps n ||b||).

@@ -149,13 +149,15 @@ void check_multiple(std::size_t block, std::size_t unit, const std::string& what
 Packing throughput_packing(const runtime::Context& context, std::size_t bytes) {
   const runtime::Parameters& parameters = context.parameters();
   const std::size_t block = parameters.count("block_size");
-  Packing packing{.block = block, .value_bytes = bytes};
+  Packing packing{.block = block, .value_bytes = bytes, .panel_value_bytes = bytes};
   if (is_cpu(context)) {
     packing.tile_rows = parameters.count("tile_rows");
     packing.unit = common::vector_width(context, bytes);
     check_multiple(block, parameters.count("tile_vectors") * packing.unit, "the columns of a tile");
     return packing;
   }
+  if (parameters.text("data_type") == "mixed" && parameters.count("matrix_units") > 0)
+    packing.panel_value_bytes = sizeof(device::Half);
   const std::size_t side = parameters.count("group_side");
   check_multiple(block, side * parameters.count("tile_rows"), "the rows of a work-group");
   check_multiple(block, side * parameters.count("tile_vectors"), "the columns of a work-group");

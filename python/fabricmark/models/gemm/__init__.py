@@ -18,7 +18,7 @@ from fabricmark.models import Board, Prediction, Synthesis, Traits, _limits, _ro
 from fabricmark.models._kernel_time import KernelTime, kernel_time, per_second, quantity
 from fabricmark.models._measured import Run, several_sizes
 from fabricmark.models._missing import MissingValue
-from fabricmark.models._types import ELEMENT_BYTES
+from fabricmark.models._types import ARITHMETIC, ELEMENT_BYTES
 from fabricmark.models.machine import Bitstream, Times
 
 OPERATION = {"operation": "gemm"}
@@ -28,7 +28,6 @@ INPUTS = (
 )  # fmt: skip
 short_runs = several_sizes
 # Type of the numbers that are multiplied and added, and bytes of the stored ones.
-ARITHMETIC = {"half": "half", "float": "float", "double": "double", "mixed": "float"}
 MATRICES = 4  # A, B and C are read, C is written
 GROWTH = 3 / 2  # n^3 operations on n^2 elements
 # A parameter of published runs alone (published.py).

@@ -45,7 +45,7 @@ from fabricmark.models import (
 from fabricmark.models._derived import hpl_performance
 from fabricmark.models._kernel_time import KernelTime, kernel_time
 from fabricmark.models._measured import Run, several_sizes
-from fabricmark.models._types import ELEMENT_BYTES
+from fabricmark.models._types import ARITHMETIC, VALUE_BYTES
 from fabricmark.models.hpl.phases import Phases, Steps, phases, seconds_by_blocks
 from fabricmark.models.machine import DIRECT, HOST, Bitstream, Network, Times, measured_of
 
@@ -138,7 +138,7 @@ def described_steps(parameters: Mapping, board: Board, ranks, grid: tuple, netwo
     steps = fpga_steps(parameters, board, np.ceil(ranks / board.devices), bitstream)
     if network is None:
         return replace(steps, latency=KERNELS * board["host.launch_latency"])
-    block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    block_bytes = parameters["block_size"] ** 2 * VALUE_BYTES[parameters["data_type"]]
     return with_exchange(steps, grid, block_bytes, board, network)
 
 
@@ -184,7 +184,7 @@ def processor_steps(
     part = _roofline.share(parameters, board, ranks_here)
     if part is None:
         return None
-    rate = board.flops(parameters["data_type"]) * part / ranks_here
+    rate = board.flops(ARITHMETIC[parameters["data_type"]]) * part / ranks_here
     whole = 2 * parameters["block_size"] ** 3 / rate
     panel = whole / measured_of(bitstream).get("panel_efficiency", 1.0)
     multiply = whole / measured_of(bitstream).get("multiply_efficiency", 1.0)
@@ -251,7 +251,7 @@ def limit_flops_per_second(parameters: Mapping, board: Board, ranks: int) -> flo
         replications = parameters["replications"] * ceil(ranks / board.devices) * board.devices
         return replications * 2 * parameters["register_block"] ** 3 * board["clock"]
     measured = board.limits.flops if board.limits is not None else {}
-    data_type = parameters["data_type"]
+    data_type = ARITHMETIC[parameters["data_type"]]
     return (measured.get(data_type) or board.flops(data_type)) * board.devices
 
 
@@ -288,7 +288,7 @@ def known_steps(
         steps = processor_steps(parameters, board, ceil(ranks / board.devices), bitstream)
     if steps is None:
         return None, "how fast one work-item runs on this device"
-    block_bytes = parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    block_bytes = parameters["block_size"] ** 2 * VALUE_BYTES[parameters["data_type"]]
     exchange = exchange_seconds(block_bytes, parameters, board, ranks, network)
     if exchange is None:
         return None, "how fast the ranks' messages are"
@@ -308,7 +308,7 @@ def solve_seconds(size: float, element_bytes: int, board: Board, ranks_here: int
 def synthesis(parameters: Mapping) -> Synthesis:
     """g^3 multiply-adds and three blocks for each replication of the multiplication (Meyer 2024, section
     4.1.3)."""
-    blocks = 3 * parameters["block_size"] ** 2 * ELEMENT_BYTES[parameters["data_type"]]
+    blocks = 3 * parameters["block_size"] ** 2 * VALUE_BYTES[parameters["data_type"]]
     replications = parameters["replications"]
     return Synthesis(replications * parameters["register_block"] ** 3, replications * blocks)
 
@@ -323,7 +323,7 @@ def predict(
     is that over the calibrated host. Raises MissingValue for a parameter or a clock that is
     missing, ValueError for a grid that the ranks do not fill.
     """
-    size, element_bytes = parameters["size"], ELEMENT_BYTES[parameters["data_type"]]
+    size, element_bytes = parameters["size"], VALUE_BYTES[parameters["data_type"]]
     grid = _grid.shape(ranks, parameters.get("grid_rows", 0))
     steps, lacking = known_steps(parameters, board, ranks, grid, network, bitstream)
     limit = limit_flops_per_second(parameters, board, ranks)

@@ -31,7 +31,7 @@ def fit(runs: Sequence[Run]) -> dict[str, float]:
         taken = hpl.lu_flops(run.parameters["size"]) / (rate * 1e9)
         parts.append([float(np.sum(found.panels)), float(np.sum(found.first + found.rest))])
         seconds.append(max(taken - beside, taken / 2))
-        element_bytes = hpl.ELEMENT_BYTES[run.parameters["data_type"]]
+        element_bytes = hpl.VALUE_BYTES[run.parameters["data_type"]]
         ranks_here = ceil(run.ranks / run.board.devices)
         solving = hpl.solve_seconds(run.parameters["size"], element_bytes, run.board, ranks_here)
         solved = run.best("time", "s", **hpl.SOLVE)
@@ -53,7 +53,7 @@ def curves(runs: Sequence[Run]) -> dict[str, Times]:
         rate = run.best("performance", "GFLOP/s", **hpl.LU)
         if rate is not None:
             size = run.parameters["size"]
-            matrix = size**2 * hpl.ELEMENT_BYTES[run.parameters["data_type"]]
+            matrix = size**2 * hpl.VALUE_BYTES[run.parameters["data_type"]]
             found.append({float(matrix): hpl.lu_flops(size) / (rate * 1e9)})
     curve = means(found)
     return {CURVE: curve} if len(curve.bytes) > 1 else {}
@@ -66,7 +66,7 @@ def off(
     curve = None if bitstream is None else bitstream.curves.get(CURVE)
     if curve is None:
         return 1.0
-    element_bytes = hpl.ELEMENT_BYTES[parameters["data_type"]]
+    element_bytes = hpl.VALUE_BYTES[parameters["data_type"]]
     times = []
     for matrix, taken in zip(curve.bytes, curve.seconds, strict=True):
         size = round((matrix / element_bytes) ** 0.5)
