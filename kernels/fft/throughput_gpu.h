@@ -11,7 +11,19 @@
 #define PASSES ((LOG_SIZE + LOG2(RADIX_POINTS) - 1) / LOG2(RADIX_POINTS))
 #define LOG_LARGER ((LOG_SIZE + PASSES - 1) / PASSES)
 #define LOG_SMALLER (LOG_SIZE / PASSES)
-#define LOG_TABLE min(LOG_SIZE, LOG2(TILE_POINTS))  // twiddles
+// Twiddles lie as work-items read them: of each step of a pass but the first rows of 2^log_inner, of the
+// powers 1, 2, 3, 4, 8 and 12; those of the larger pass come first.
+#define TWIDDLE_ROWS 6u
+#define STEPS(log_radix) (((log_radix) + 3) / 4)
+// Points of a column in the steps before.
+#define LOG_INNER(log_radix, step)                           \
+  (((step) > 0 ? (log_radix) / STEPS(log_radix) : 0) +       \
+   ((step) > 1 ? ((log_radix) + 1) / STEPS(log_radix) : 0) + \
+   ((step) > 2 ? ((log_radix) + 2) / STEPS(log_radix) : 0))
+#define OF_STEP(log_radix, step) ((step) < STEPS(log_radix) ? TWIDDLE_ROWS << LOG_INNER(log_radix, step) : 0u)
+#define TWIDDLES_BEFORE(log_radix, step)                                                   \
+  (((step) > 1 ? OF_STEP(log_radix, 1) : 0u) + ((step) > 2 ? OF_STEP(log_radix, 2) : 0u) + \
+   ((step) > 3 ? OF_STEP(log_radix, 3) : 0u))
 // Of a point in local memory: apart by any power of two, points lie in different banks.
 #define PLACE(point) ((point) + ((point) >> 4) + ((point) >> 8))
 
@@ -133,19 +145,19 @@ FM_INLINE void turn_all(fft_complex* v, const uint log_radix, const uint first, 
   }
 }
 
-// Multiplies point i of a butterfly by power i of a twiddle, number `one` of the table: those of 1, 2, 3, 4,
+// Multiplies point i of a butterfly by power i of a twiddle, number `one` of each row: those of 1, 2, 3, 4,
 // 8 and 12 are exact, the others products of two.
 FM_INLINE void twist(fft_complex* v, const uint log_radix, __global const fft_complex* restrict twiddles,
-                     const uint one) {
+                     const uint log_row, const uint one) {
   const fft_complex w1 = twiddles[one];
   v[1] = product(v[1], w1);
   if (log_radix < 2) return;
-  const fft_complex w2 = twiddles[2 * one], w3 = twiddles[3 * one];
+  const fft_complex w2 = twiddles[(1u << log_row) + one], w3 = twiddles[(2u << log_row) + one];
   v[2] = product(v[2], w2);
   v[3] = product(v[3], w3);
   FM_UNROLL_ON_GPU
   for (uint i = 4; i < 1u << log_radix; i += 4) {
-    const fft_complex first = twiddles[i * one];
+    const fft_complex first = twiddles[((i / 4 + 2) << log_row) + one];
     v[i] = product(v[i], first);
     v[i + 1] = product(v[i + 1], product(first, w1));
     v[i + 2] = product(v[i + 2], product(first, w2));
@@ -162,8 +174,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
   const uint log_columns = LOG2(TILE_POINTS) - log_radix, log_apart = LOG_SIZE - log_radix;
   // Points of this step, of the steps before it, and of the others of a column.
   const uint log_step = (log_radix + step) / steps, log_rest = log_radix - log_step;
-  const uint log_inner = (step > 0 ? log_radix / steps : 0) + (step > 1 ? (log_radix + 1) / steps : 0) +
-                         (step > 2 ? (log_radix + 2) / steps : 0);
+  const uint log_inner = LOG_INNER(log_radix, step);
   const bool is_first = step == 0, is_last = step + 1 == steps;
   const size_t columns = (size_t)batch << log_apart, first = (size_t)get_group_id(0) << log_columns;
   // Neighbouring work-items take neighbouring columns where these lie side by side. Of a butterfly of a
@@ -193,7 +204,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) v[(n << log_step) + i] = from[PLACE(i << log_rest)];
       const uint done = j & ((1u << log_inner) - 1);
-      twist(v + (n << log_step), log_step, twiddles, done << (LOG_TABLE - log_step - log_inner));
+      twist(v + (n << log_step), log_step, twiddles + TWIDDLES_BEFORE(log_radix, step), log_inner, done);
     }
   }
   butterflies(v, log_step);
@@ -225,25 +236,28 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
   if (!is_last) barrier(CLK_LOCAL_MEM_FENCE);
 }
 
-// One pass on `batch` transforms, of which blocks of 2^log_done points are transformed already. `twiddles`:
-// exp(-2 pi i t / n) of n = 2^LOG_TABLE. `swap_in` and `swap_out` exchange real and imaginary parts on the
-// way in and out: both of them make the transform an inverse one. A kernel for each radix: one of both is
-// slow.
-#define PASS(name, log_radix)                                                                              \
+// One pass on `batch` transforms, of which blocks of 2^log_done points are transformed already. `swap_in` and
+// `swap_out` exchange real and imaginary parts on the way in and out: both of them make the transform an
+// inverse one. A kernel for each radix: one of both is slow.
+#define PASS(name, log_radix, twiddles_before)                                                             \
   __kernel FM_GROUP_OF(ITEMS) void name(__global const fft_complex* restrict source,                       \
                                         __global fft_complex* restrict target,                             \
                                         __global const fft_complex* restrict twiddles, const uint batch,   \
                                         const uint log_done, const uint swap_in, const uint swap_out) {    \
     FM_LOCAL fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                                 \
-    const uint steps = (log_radix + 3) / 4;                                                                \
+    const uint steps = STEPS(log_radix);                                                                   \
     fft_complex v[HELD];                                                                                   \
-    step_of(v, log_radix, steps, 0, source, target, twiddles, tile, batch, log_done, swap_in, swap_out);   \
+    step_of(v, log_radix, steps, 0, source, target, twiddles + (twiddles_before), tile, batch, log_done,   \
+            swap_in, swap_out);                                                                            \
     if (steps > 1)                                                                                         \
-      step_of(v, log_radix, steps, 1, source, target, twiddles, tile, batch, log_done, swap_in, swap_out); \
+      step_of(v, log_radix, steps, 1, source, target, twiddles + (twiddles_before), tile, batch, log_done, \
+              swap_in, swap_out);                                                                          \
     if (steps > 2)                                                                                         \
-      step_of(v, log_radix, steps, 2, source, target, twiddles, tile, batch, log_done, swap_in, swap_out); \
+      step_of(v, log_radix, steps, 2, source, target, twiddles + (twiddles_before), tile, batch, log_done, \
+              swap_in, swap_out);                                                                          \
     if (steps > 3)                                                                                         \
-      step_of(v, log_radix, steps, 3, source, target, twiddles, tile, batch, log_done, swap_in, swap_out); \
+      step_of(v, log_radix, steps, 3, source, target, twiddles + (twiddles_before), tile, batch, log_done, \
+              swap_in, swap_out);                                                                          \
   }
-PASS(pass, LOG_LARGER)
-PASS(smaller_pass, LOG_SMALLER)
+PASS(pass, LOG_LARGER, 0)
+PASS(smaller_pass, LOG_SMALLER, TWIDDLES_BEFORE(LOG_LARGER, 4))

@@ -8,8 +8,8 @@ import pytest
 from stream_program import REPOSITORY
 
 KERNELS = REPOSITORY / "kernels"
-# Given for each part of 16 columns (double: 4), of which a part of the matrices has two. HPL has three kernels
-# with products for double, one for mixed.
+# Given for each part of 16 columns (double: 4), of which a part of the matrices has two. HPL has three
+# kernels of products for double, one for mixed.
 PRODUCTS = {
     ("mixed", 0): 0, ("mixed", 80): 32, ("mixed", 90): 32, ("mixed", 91): 2,
     ("double", 0): 0, ("double", 80): 64, ("double", 90): 32, ("double", 91): 32,

@@ -1,5 +1,4 @@
 // The throughput kernels of a GPU, on a batch.
-#include <algorithm>
 #include <bit>
 
 #include "benchmarks/fft/batch.hpp"
@@ -19,22 +18,25 @@ class StagesExecution : public Batch {
   StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, kPass),
         tile_points_(context.parameters().count("tile_points")),
+        log_radices_(log_radices_of(log_size(), context.parameters().count("radix_points"))),
         twiddles_(of_type(complex_bytes,
                           [&](auto zero) {
-                            const std::size_t points = std::min(tile_points_, std::size_t{1} << log_size());
                             return filled_buffer(context, kPass, "twiddles",
-                                                 twiddles<decltype(zero)>(points));
+                                                 twiddles_of_steps<decltype(zero)>(log_radices_));
                           })),
         scratch_(context.buffers(std::nullopt, "other")),
-        smaller_(context.replications(static_cast<int>(parts().size()), kSmallerPass)) {
-    // Passes share out the bits of a point's number, as throughput_gpu.h does.
-    const auto largest =
-        static_cast<std::size_t>(std::bit_width(context.parameters().count("radix_points")) - 1);
-    const std::size_t passes = (log_size() + largest - 1) / largest;
-    for (std::size_t pass = 0; pass < passes; ++pass) log_radices_.push_back((log_size() + pass) / passes);
-  }
+        smaller_(context.replications(static_cast<int>(parts().size()), kSmallerPass)) {}
 
  private:
+  /// Passes share out the bits of a point's number, as throughput_gpu.h does. Smaller ones first.
+  static std::vector<std::size_t> log_radices_of(std::size_t log_size, std::size_t radix_points) {
+    const auto largest = static_cast<std::size_t>(std::bit_width(radix_points) - 1);
+    const std::size_t passes = (log_size + largest - 1) / largest;
+    std::vector<std::size_t> radices;
+    for (std::size_t pass = 0; pass < passes; ++pass) radices.push_back((log_size + pass) / passes);
+    return radices;
+  }
+
   void start(Direction direction) override {
     std::size_t log_done = 0;
     const std::size_t passes = log_radices_.size();
@@ -64,10 +66,10 @@ class StagesExecution : public Batch {
 
   static constexpr std::size_t kHeld = 16;  // points of a work-item
   std::size_t tile_points_;
+  std::vector<std::size_t> log_radices_;  // smaller ones first
   device::Buffer twiddles_;
   std::vector<device::Buffer> scratch_;  // [part]
   device::Replications smaller_;
-  std::vector<std::size_t> log_radices_;  // smaller ones first
 };
 
 }  // namespace

@@ -1,10 +1,12 @@
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
 #include <tuple>
 #include <utility>
+#include <vector>
 
 #include "base/parallel.hpp"
 #include "device/memory.hpp"
@@ -43,6 +45,34 @@ device::HostArray<T> twiddles(std::size_t points, int threads = 1) {
       std::tie(table[2 * i], table[2 * i + 1]) = twiddle<T>(i, points);
     }
   });
+  return table;
+}
+
+/// Those of passes of radix 2^`log_radices` (smaller ones first, of at most two kinds) in steps of radix 16
+/// or less, as kernels/fft/throughput_gpu.h reads them: of the larger kind, then of the smaller, for each
+/// step but the first six rows of cosines and sines, of the powers 1, 2, 3, 4, 8 and 12.
+template <typename T>
+device::HostArray<T> twiddles_of_steps(const std::vector<std::size_t>& log_radices) {
+  std::vector<T> numbers;
+  const auto add = [&](std::size_t log_radix) {
+    const std::size_t steps = (log_radix + 3) / 4;
+    std::size_t inner = std::size_t{1} << log_radix / steps;  // points of a column in the steps before
+    for (std::size_t step = 1; step < steps; ++step) {
+      const std::size_t points = inner << (log_radix + step) / steps;
+      for (const std::size_t power : {1U, 2U, 3U, 4U, 8U, 12U}) {
+        for (std::size_t done = 0; done < inner; ++done) {
+          const auto [cosine, sine] = twiddle<T>(power * done, points);
+          numbers.insert(numbers.end(), {cosine, sine});
+        }
+      }
+      inner = points;
+    }
+  };
+  add(log_radices.back());
+  if (log_radices.front() != log_radices.back()) add(log_radices.front());
+  device::HostArray<T> table(std::max<std::size_t>(2, numbers.size()));  // none where each pass is one step
+  std::ranges::fill(table.span(), T{0});
+  std::ranges::copy(numbers, table.data());
   return table;
 }
 
