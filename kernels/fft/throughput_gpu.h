@@ -165,13 +165,15 @@ FM_INLINE void twist(fft_complex* v, const uint log_radix, __global const fft_co
   }
 }
 
-// A step of a pass of radix 2^log_radix, number `step` of `steps`; all three are constants. Parts of a number
+// A step of a pass of radix 2^log_radix, number `step` of `steps`; all three are constants. Transforms are of
+// 2^log_points points. Parts of a number
 // that share no bits are put together by +, as are the places that they have in the tile.
 FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, const uint step,
                        __global const fft_complex* restrict source, __global fft_complex* restrict target,
                        __global const fft_complex* restrict twiddles, __local fft_complex* restrict tile,
-                       const uint batch, const uint log_done, const uint swap_in, const uint swap_out) {
-  const uint log_columns = LOG2(TILE_POINTS) - log_radix, log_apart = LOG_SIZE - log_radix;
+                       const uint log_points, const uint batch, const uint log_done, const uint swap_in,
+                       const uint swap_out) {
+  const uint log_columns = LOG2(TILE_POINTS) - log_radix, log_apart = log_points - log_radix;
   // Points of this step, of the steps before it, and of the others of a column.
   const uint log_step = (log_radix + step) / steps, log_rest = log_radix - log_step;
   const uint log_inner = LOG_INNER(log_radix, step);
@@ -189,7 +191,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       const size_t whole = first + column;
       const uint of_transform = (uint)whole & ((1u << log_apart) - 1);
       __global const fft_complex* const from =
-          source + ((whole >> log_apart) << LOG_SIZE) + of_transform + ((size_t)j << log_apart);
+          source + ((whole >> log_apart) << log_points) + of_transform + ((size_t)j << log_apart);
       const uint done = of_transform & ((1u << log_done) - 1);
       FM_UNROLL_ON_GPU
       for (uint i = 0; i < 1u << log_step; ++i) {
@@ -219,7 +221,7 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
       const size_t whole = first + column;
       const uint of_transform = (uint)whole & ((1u << log_apart) - 1);
       const uint before = of_transform & ((1u << log_done) - 1);
-      __global fft_complex* const to = target + ((whole >> log_apart) << LOG_SIZE) +
+      __global fft_complex* const to = target + ((whole >> log_apart) << log_points) +
                                        ((size_t)(of_transform - before) << log_radix) + before +
                                        ((size_t)point << log_done);
       FM_UNROLL_ON_GPU
@@ -239,25 +241,77 @@ FM_INLINE void step_of(fft_complex* v, const uint log_radix, const uint steps, c
 // One pass on `batch` transforms, of which blocks of 2^log_done points are transformed already. `swap_in` and
 // `swap_out` exchange real and imaginary parts on the way in and out: both of them make the transform an
 // inverse one. A kernel for each radix: one of both is slow.
-#define PASS(name, log_radix, twiddles_before)                                                             \
-  __kernel FM_GROUP_OF(ITEMS) void name(__global const fft_complex* restrict source,                       \
-                                        __global fft_complex* restrict target,                             \
-                                        __global const fft_complex* restrict twiddles, const uint batch,   \
-                                        const uint log_done, const uint swap_in, const uint swap_out) {    \
-    FM_LOCAL fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                                                 \
-    const uint steps = STEPS(log_radix);                                                                   \
-    fft_complex v[HELD];                                                                                   \
-    step_of(v, log_radix, steps, 0, source, target, twiddles + (twiddles_before), tile, batch, log_done,   \
-            swap_in, swap_out);                                                                            \
-    if (steps > 1)                                                                                         \
-      step_of(v, log_radix, steps, 1, source, target, twiddles + (twiddles_before), tile, batch, log_done, \
-              swap_in, swap_out);                                                                          \
-    if (steps > 2)                                                                                         \
-      step_of(v, log_radix, steps, 2, source, target, twiddles + (twiddles_before), tile, batch, log_done, \
-              swap_in, swap_out);                                                                          \
-    if (steps > 3)                                                                                         \
-      step_of(v, log_radix, steps, 3, source, target, twiddles + (twiddles_before), tile, batch, log_done, \
-              swap_in, swap_out);                                                                          \
+#define PASS_OF(log_radix, twiddles_before, log_points)                         \
+  FM_LOCAL fft_complex tile[PLACE(TILE_POINTS - 1) + 1];                        \
+  fft_complex v[HELD];                                                          \
+  STEP_OF(log_radix, twiddles_before, log_points, 0);                           \
+  if (STEPS(log_radix) > 1) STEP_OF(log_radix, twiddles_before, log_points, 1); \
+  if (STEPS(log_radix) > 2) STEP_OF(log_radix, twiddles_before, log_points, 2); \
+  if (STEPS(log_radix) > 3) STEP_OF(log_radix, twiddles_before, log_points, 3)
+#define STEP_OF(log_radix, twiddles_before, log_points, step)                                       \
+  step_of(v, log_radix, STEPS(log_radix), step, source, target, twiddles + (twiddles_before), tile, \
+          log_points, batch, log_done, swap_in, swap_out)
+
+#define PASS(name, log_radix, twiddles_before)                                                           \
+  __kernel FM_GROUP_OF(ITEMS) void name(__global const fft_complex* restrict source,                     \
+                                        __global fft_complex* restrict target,                           \
+                                        __global const fft_complex* restrict twiddles, const uint batch, \
+                                        const uint log_done, const uint swap_in, const uint swap_out) {  \
+    PASS_OF(log_radix, twiddles_before, LOG_SIZE);                                                       \
   }
 PASS(pass, LOG_LARGER, 0)
 PASS(smaller_pass, LOG_SMALLER, TWIDDLES_BEFORE(LOG_LARGER, 4))
+
+// Of one vector over all ranks, as a matrix of 2^LOG_ROWS rows, a rank has 2^log_points points. A pass over
+// its rows or columns is one over the highest bits of these points' numbers: as the lowest bits are left, the
+// other axis is the slower one in the end.
+#define LOG_ROWS ((LOG_SIZE + 1) / 2)
+#define AXIS_PASSES ((LOG_ROWS + LOG2(RADIX_POINTS) - 1) / LOG2(RADIX_POINTS))
+#define LOG_LARGER_OF_AXIS ((LOG_ROWS + AXIS_PASSES - 1) / AXIS_PASSES)
+#define LOG_SMALLER_OF_AXIS (LOG_SIZE / 2 / AXIS_PASSES)
+#define AXIS_PASS(name, log_radix, twiddles_before)                                                \
+  __kernel FM_GROUP_OF(ITEMS) void name(                                                           \
+      __global const fft_complex* restrict source, __global fft_complex* restrict target,          \
+      __global const fft_complex* restrict twiddles, const uint log_points, const uint log_done) { \
+    const uint batch = 1, swap_in = 0, swap_out = 0;                                               \
+    PASS_OF(log_radix, twiddles_before, log_points);                                               \
+  }
+AXIS_PASS(axis_pass, LOG_LARGER_OF_AXIS, 0)
+AXIS_PASS(smaller_axis_pass, LOG_SMALLER_OF_AXIS, TWIDDLES_BEFORE(LOG_LARGER_OF_AXIS, 4))
+
+// Runs of 2^log_run points: out[inner][outer] = in[outer][inner], of 2^log_outer and 2^log_inner; with
+// `turns` times exp(-2 pi i (first + outer) k / n), k: number of the point in its row; with `swaps` real and
+// imaginary parts exchanged.
+__kernel void move_runs(__global const fft_complex* restrict source, __global fft_complex* restrict target,
+                        const uint log_outer, const uint log_inner, const uint log_run, const uint first,
+                        const uint turns, const uint swaps) {
+  const size_t points = (size_t)1 << (log_outer + log_inner + log_run);
+  for (size_t i = get_global_id(0); i < points; i += get_global_size(0)) {
+    const uint k = (uint)i & ((1u << (log_inner + log_run)) - 1);
+    const size_t outer = i >> (log_inner + log_run), inner = k >> log_run;
+    fft_complex point = source[i];
+    if (turns) point = product(point, turn((first + (uint)outer) * k, LOG_SIZE));
+    target[(((inner << log_outer) + outer) << log_run) + (k & ((1u << log_run) - 1))] =
+        swaps ? point.yx : point;
+  }
+}
+
+// out[column][row] = in[row][column], a square of SIDE x SIDE a work-group.
+#define LOG_SIDE ((LOG2(TILE_POINTS) - 1) / 2)
+#define SIDE (1u << LOG_SIDE)
+__kernel FM_GROUP_OF(ITEMS) void transpose_points(__global const fft_complex* restrict source,
+                                                  __global fft_complex* restrict target, const uint rows,
+                                                  const uint columns) {
+  FM_LOCAL fft_complex square[TILE_POINTS];  // a row has one more, for other banks
+  const uint across = (columns + SIDE - 1) / SIDE;
+  const uint row = (uint)get_group_id(0) / across * SIDE, column = (uint)get_group_id(0) % across * SIDE;
+  for (uint i = (uint)get_local_id(0); i < SIDE * SIDE; i += ITEMS) {
+    const uint r = row + i / SIDE, c = column + i % SIDE;
+    if (r < rows && c < columns) square[i % SIDE * (SIDE + 1) + i / SIDE] = source[(size_t)r * columns + c];
+  }
+  barrier(CLK_LOCAL_MEM_FENCE);
+  for (uint i = (uint)get_local_id(0); i < SIDE * SIDE; i += ITEMS) {
+    const uint c = column + i / SIDE, r = row + i % SIDE;
+    if (r < rows && c < columns) target[(size_t)c * rows + r] = square[i / SIDE * (SIDE + 1) + i % SIDE];
+  }
+}

@@ -27,6 +27,9 @@ UNEVEN = {
     ("fft", "throughput", "distributed"): [
         "--scope", "distributed", "--log-size", "12", "--vector-bytes", "16", "--ranks", "2",
     ],
+    ("fft", "throughput", "distributed stages"): [
+        "--scope", "distributed", "--form", "stages", "--log-size", "12", "--ranks", "2",
+    ],
     ("hpl", "base"): ["--size", "300", "--block-size", "32", "--matrix-banks", "3"],
     ("hpl", "throughput"): ["--size", "384", "--block-size", "128", "--ranks", "3"],
     ("hpl", "dataflow"): ["--size", "256", "--transport", "host", "--ranks", "2"],

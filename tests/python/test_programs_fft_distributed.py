@@ -48,6 +48,31 @@ def test_one_vector_is_valid_over_ranks_of_mpi(fft, on_cpu, ranks):
     check_points(fft.valid(*one(), launcher=mpirun(ranks)), 1024)
 
 
+# By the kernels of GPUs: one and several passes along an axis, of one and two radices, and both precisions.
+STAGES = [
+    (4, {"ranks": 4}), (9, {"ranks": 2, "data_type": "double"}), (10, {"ranks": 8, "tile_points": 64}),
+    (11, {"ranks": 2, "tile_points": 16, "radix_points": 4}), (14, {"ranks": 4}), (17, {"ranks": 1}),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("log_size, settings", STAGES)
+def test_one_vector_is_valid_by_the_kernels_of_gpus(fft, log_size, settings):
+    words = one(form="stages", log_size=log_size, **settings)
+    if "tile_points" not in settings:  # as small as a device may have them
+        words = (*words, "--tile-points", 256, "--radix-points", 256)
+    check_points(fft.valid(*words), 1 << log_size)
+
+
+@pytest.mark.parametrize("kind", ["late", "swapped", "blank", "half", "flipped"])
+def test_corrupted_messages_are_found_by_the_kernels_of_gpus(fft, kind):
+    words = one(form="stages", tile_points=64, ranks=2, repetitions=1)
+    assert fft.run(*words, "--inject-fault", kind).code == 1
+
+
+def test_processes_share_one_vector_by_the_kernels_of_gpus(fft):
+    fft.valid(*one(form="stages", tile_points=64), launcher=mpirun(2))
+
+
 @FULL
 @pytest.mark.parametrize("log_size", [4, 5, 7])
 def test_one_vector_may_be_short_on_one_rank(fft, on_cpu, log_size):
@@ -122,7 +147,7 @@ def test_a_lost_message_of_mpi_ends_in_one_line(fft, on_cpu):
         ({"ranks": 16}, "too few for 16 ranks"),
         pytest.param({"log_size": 3}, "too few for 1 rank,", marks=FULL),
         ({"ranks": 2, "variant": "base", "vector_bytes": 64, "log_size": 6}, "throughput kernel"),
-        ({"ranks": 2, "form": "stages"}, "four-step"),
+        ({"ranks": 16, "form": "stages", "log_size": 7}, "too few for 16 ranks"),
         ({"ranks": 2, "inject_fault": "lost:a"}, "'a'"),
         pytest.param({"ranks": 2, "log_size": 30}, "log_size = 30", marks=FULL),
     ],

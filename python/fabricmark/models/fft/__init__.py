@@ -33,6 +33,8 @@ VALUE_BYTES = {name: 2 * ELEMENT_BYTES[name] for name in ("float", "double")}  #
 UNFUSED = 0.5  # a multiply-add counts as two operations, a plain addition as one
 STAGE_POINTS = 8  # radix of a stage, where a result does not say that of its passes
 DISTRIBUTED_PASSES = 2
+# By the kernels of GPUs: runs are moved three times, and rows transposed, beside the passes along both axes.
+MOVES = 4
 DISTRIBUTED_EXCHANGES = 3
 
 
@@ -103,7 +105,8 @@ def processor_work(parameters: Mapping, ranks: int) -> _roofline.Work:
     radix_points = parameters.get("radix_points", STAGE_POINTS)
     passes = ceil(log_size / log2(radix_points)) if in_stages else 1
     if distributed:
-        passes = DISTRIBUTED_PASSES + DISTRIBUTED_EXCHANGES
+        of_axis = ceil(ceil(log_size / 2) / log2(radix_points))
+        passes = (2 * of_axis + MOVES if in_stages else DISTRIBUTED_PASSES) + DISTRIBUTED_EXCHANGES
     amount = flops(log_size) * transforms
     return _roofline.Work(amount, once, data_type, UNFUSED, passes, limited_by=_roofline.ARITHMETIC)
 
