@@ -1,4 +1,4 @@
-// Of ACCL's C++ driver what src/board/accl_driver/plugin.cpp uses, with the same names and types.
+// Of ACCL's C++ driver what src/board/accl_driver/plugin/plugin.cpp uses, with the same names and types.
 #pragma once
 
 #include <experimental/xrt_ip.h>

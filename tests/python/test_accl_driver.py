@@ -18,7 +18,7 @@ from fabricmark.base import xrt
 from fabricmark.build import design, steps, streams
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
-PLUGIN = REPOSITORY / "src" / "board" / "accl_driver" / "plugin.cpp"
+PLUGIN = REPOSITORY / "src" / "board" / "accl_driver" / "plugin" / "plugin.cpp"
 STUB = REPOSITORY / "tests" / "accl_stub"
 PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_b_eff"
 ON_CARDS = pytest.mark.skipif(

@@ -12,7 +12,7 @@
 #include "base/error.hpp"
 #include "benchmarks/b_eff/executions.hpp"
 #include "benchmarks/b_eff/kernels.hpp"
-#include "board/card_engine.hpp"
+#include "board/accl_driver/card_engine.hpp"
 #include "device/memory.hpp"
 #include "device/program.hpp"
 

@@ -1,4 +1,4 @@
-// Of XRT's C++ interface what src/board/accl_driver/plugin.cpp uses.
+// Of XRT's C++ interface what src/board/accl_driver/plugin/plugin.cpp uses.
 #pragma once
 
 #include "recorded.hpp"

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "board/accl_driver/interface.hpp"
+#include "board/accl_driver/plugin/interface.hpp"
 #include "collectives/moves.hpp"
 #include "kernels/common/accl.hpp"
 #include "runtime/context.hpp"

@@ -1,4 +1,4 @@
-#include "board/card_engine.hpp"
+#include "board/accl_driver/card_engine.hpp"
 
 #include <dlfcn.h>
 #include <fmt/format.h>
