@@ -94,6 +94,11 @@ class Memory : public Interface {
   virtual void unmap(Queue& queue, std::byte* mapped, Event* done) = 0;
   /// What other libraries of this process know it by; null where there is nothing.
   [[nodiscard]] virtual void* address() const { return nullptr; }
+  /// Where it begins among the board's physical addresses, for what moves data beside kernels. Throws Refusal
+  /// where the runtime does not say.
+  [[nodiscard]] virtual std::uint64_t physical_address() const {
+    throw Refusal("physical addresses of a board, which only XRT natively tells");
+  }
   /// What other GPUs of the host reach it by, of MemoryKind::kPeer.
   [[nodiscard]] virtual cuda::PeerMemory peer() const { return {}; }
   /// A view that keeps what is under it alive.
@@ -157,6 +162,8 @@ class Device : public Interface {
   [[nodiscard]] virtual std::shared_ptr<const Program> build(const std::string& source,
                                                              const std::string& options) const = 0;
   [[nodiscard]] virtual std::shared_ptr<const Program> load(const std::string& binary) const = 0;
+  /// XRT's handle of its driver, for other libraries that drive the same board; null elsewhere.
+  [[nodiscard]] virtual void* driver_handle() const { return nullptr; }
 };
 
 }  // namespace backend

@@ -87,7 +87,9 @@ device::Buffer Context::buffer(std::size_t bytes, const ArgumentPlace& place) co
   bank_use_->take(where.bank, bytes);
   std::unique_ptr<device::backend::Kernel> kernel;
   const device::DeviceInfo& info = device_.info();
-  if (info.device_class == device::DeviceClass::kFpga && program_ && !info.is_dry_run) {
+  // Of SYCL a library of kernels says it, also one that stands in for a board on a CPU.
+  const bool asks_kernel = info.device_class == device::DeviceClass::kFpga || info.is_of_sycl();
+  if (asks_kernel && program_ && !info.is_dry_run) {
     const device::EntryPoint entry =
         entry_point(variant_, variant_.entry_points.at(place.entry), parameters_);
     const int replica = is_shared(variant_, place) ? 0 : place.replica;

@@ -45,6 +45,8 @@ class Context {
         bank_use_(std::make_shared<device::BankUse>(conditions.board_memory)) {}
 
   [[nodiscard]] const device::Device& device() const { return device_; }
+  /// The kernels, built or of a bitstream; null for those that are a part of the program.
+  [[nodiscard]] const device::Program& program() const { return program_; }
   [[nodiscard]] const Parameters& parameters() const { return parameters_; }
   [[nodiscard]] Communicator& ranks() const { return ranks_; }
   [[nodiscard]] const std::string& variant() const { return variant_.name; }

@@ -17,6 +17,8 @@ struct ExecutionEntry {
   std::optional<Between> between;  ///< absent: the benchmark has no transport
   std::function<std::unique_ptr<Benchmark>(const Context&)> make;
   bool needs_device = true;
+  /// Of dataflow kernels: the host of those in a bitstream that --bitstream names; empty: there is none.
+  std::function<std::unique_ptr<Benchmark>(const Context&)> make_on_card{};
 };
 
 using ExecutionTable = std::vector<ExecutionEntry>;

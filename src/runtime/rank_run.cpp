@@ -134,7 +134,7 @@ int RankRun::execute_steps() {
                                    .board_memory = board_memory_};
     if (result_.validated) device_->guards().begin();
     context_.emplace(*device_, parameters_, timed_ranks(), timeline_, build(), *variant_, conditions);
-    benchmark_ = execution_->make(*context_);
+    benchmark_ = is_on_card() ? execution_->make_on_card(*context_) : execution_->make(*context_);
   });
   require_same(ranks_, resolved());
   begin("inputs", "making the inputs");
@@ -299,8 +299,11 @@ void RankRun::note_library() {
                                  transport->name, result_.library->file, result_.library->digest));
 }
 
+bool RankRun::is_on_card() const { return variant_->is_dataflow() && !bitstream_.empty(); }
+
 bool RankRun::is_emulated() const {
-  return variant_->is_emulated_over(parameters_.has("transport") ? parameters_.text("transport") : "");
+  return !is_on_card() &&
+         variant_->is_emulated_over(parameters_.has("transport") ? parameters_.text("transport") : "");
 }
 
 void RankRun::simulate(const SystemPlace& place) {
@@ -328,6 +331,11 @@ void RankRun::simulate(const SystemPlace& place) {
 void RankRun::choose_execution() {
   const std::string transport = parameters_.has("transport") ? parameters_.text("transport") : "";
   execution_ = &choose(setup_.executions, variant_->name, transport);
+  if (is_on_card() && !execution_->make_on_card) {
+    throw bad_use(fmt::format("no host of {}'s dataflow kernels in a bitstream over {} is written",
+                              spec_.benchmark, transport),
+                  "leave out --bitstream, which runs them on emulated boards");
+  }
   if (execution_->needs_device && !device_->exists()) device::require_devices(selection());
 }
 

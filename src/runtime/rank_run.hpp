@@ -57,6 +57,8 @@ class RankRun {
   [[nodiscard]] std::string memory_name() const;
   /// Whether its kernels or their messages run on an emulated fabric.
   [[nodiscard]] bool is_emulated() const;
+  /// Whether its dataflow kernels are those of a bitstream, and no part of the program.
+  [[nodiscard]] bool is_on_card() const;
   /// From here on what the device does is simulated, as a part of a system has it.
   void simulate(const SystemPlace& place);
   /// Those of which each has a simulated clock, where one is simulated.

@@ -67,12 +67,27 @@ Json device_json(const device::DeviceInfo& info) {
 /// Variables that change what is measured; null where unset, so that their absence is on record too.
 Json variables_json() {
   Json variables = Json::object();
-  for (const char* name :
-       {"FPGA_MAPPING", "OCL_ICD_VENDORS", "OCL_ICD_FILENAMES", "POCL_MAX_PTHREAD_COUNT",
-        "CL_CONFIG_CPU_TBB_NUM_WORKERS", "CL_CONFIG_CPU_EMULATE_DEVICES", "XCL_EMULATION_MODE",
-        "OMP_NUM_THREADS", "OPENBLAS_CORETYPE", "FABRICMARK_KERNELS", "FABRICMARK_REPLICAS",
-        "FABRICMARK_POWERCAP", "FABRICMARK_HWMON", "FABRICMARK_BACKEND", "FABRICMARK_XRT", "FABRICMARK_NVML",
-        "FABRICMARK_SYCL", "FABRICMARK_TRANSPORTS", "SLURM_JOB_ID"}) {
+  for (const char* name : {"FPGA_MAPPING",
+                           "OCL_ICD_VENDORS",
+                           "OCL_ICD_FILENAMES",
+                           "POCL_MAX_PTHREAD_COUNT",
+                           "CL_CONFIG_CPU_TBB_NUM_WORKERS",
+                           "CL_CONFIG_CPU_EMULATE_DEVICES",
+                           "XCL_EMULATION_MODE",
+                           "OMP_NUM_THREADS",
+                           "OPENBLAS_CORETYPE",
+                           "FABRICMARK_KERNELS",
+                           "FABRICMARK_REPLICAS",
+                           "FABRICMARK_POWERCAP",
+                           "FABRICMARK_HWMON",
+                           "FABRICMARK_BACKEND",
+                           "FABRICMARK_XRT",
+                           "FABRICMARK_NVML",
+                           "FABRICMARK_SYCL",
+                           "FABRICMARK_ACCL",
+                           "FABRICMARK_ACCL_ADDRESSES",
+                           "FABRICMARK_TRANSPORTS",
+                           "SLURM_JOB_ID"}) {
     const char* value = std::getenv(name);
     variables[name] = value == nullptr ? Json(nullptr) : Json(value);
   }

@@ -128,9 +128,19 @@ UTIL = """| Name                | LUT              | LUTAsMem | REG             
 | User Budget         | 9900 [100.00%]   | 1        | 980             | 97           | 10   | 96  |
 |    Used Resources   |   11 [  0.11%]   | 1        |  12             | 1            |  1   | 0   |
 """
+# A link of Vitis 2019.2 for a U280, in short, with lengths made up: fields of protobuf.
+LINKED = (
+    "\n\x16v++_link_vadd.hw\x12$e37765f9-6484-4024-9525-21166c877425\x32ZR/x/vadd.hw.xclbin.link_summary "
+    "\x12\x18Fri Oct 30 11:46:40 2020\x1a\x1ev++ -t hw --config design.cfg -l -ovadd.hw.xclbin vadd.hw.xo *"
+    "\x12\x1csystem_link --xo /x/vadd.hw.xo --xpfm /opt/xilinx/platforms/x.xpfm --target hw*"
+    "\x12\x0crtd2SystemDiagram --generatedByName v++ --generatedByVersion 2019.2 --generatedByChangeList 1 *"
+    "\x12\x0bvpl -t hw -f xilinx_u280_xdma_201920_3 -g --kernel_frequency 140 -s *\x02-t*\x02hw"
+    "\x12\x18Fri Oct 30 11:47:27 2020"
+)
 FILES = {
     "acl_quartus_report.txt": QUARTUS, "info.json": INFO, "loops.json": LOOPS, "area.json": AREA,
     "top.fit.summary": SUMMARY, "bias_csynth.rpt": CSYNTH, "bias_csynth.xml": CSYNTH_XML,
     "mmult_csynth.rpt": CSYNTH_2019, "system_estimate_tree.xtxt": ESTIMATE, "v++.log": LOG,
     "clock.json": CLOCKS, "a.xclbin.info": XCLBIN, "kernel_util_routed.rpt": UTIL,
+    "vadd.xclbin.link_summary": LINKED,
 }  # fmt: skip

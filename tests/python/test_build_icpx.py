@@ -6,10 +6,11 @@ No icpx was at hand. The stub (tests/sycl_stub) has what the wrapper uses; one w
 import ctypes
 import os
 import shutil
+import subprocess
 from dataclasses import replace
 
 import pytest
-from conftest import run_in_process
+from conftest import REPOSITORY, run_in_process
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.build import command, design, icpx
 from fabricmark.build.steps import CLANG, How
@@ -101,6 +102,19 @@ def test_each_wrapper_compiles_with_intels_headers(tmp_path):
     for name in DESIGNS:
         done = compiled(made_for(resolved(name), tmp_path), "-fsyntax-only", headers=places)
         assert (done.returncode, done.stderr) == (0, ""), name
+
+
+@pytest.mark.skipif("SYCL_INCLUDE" not in os.environ, reason="SYCL_INCLUDE names no headers of Intel's")
+def test_the_plugin_chooses_memories_with_intels_headers():
+    """Later SYCLs have no such property, and the plugin says so when a board is to have it."""
+    folder = os.environ["SYCL_INCLUDE"]
+    places = ["-isystem", folder, "-isystem", f"{folder}/sycl", "-I", str(REPOSITORY / "kernels")]
+    source = REPOSITORY / "src" / "device" / "sycl" / "plugin" / "devices.cpp"
+    line = ["c++", "-std=c++20", *places, str(source)]
+    done = subprocess.run([*line, "-fsyntax-only"], capture_output=True, text=True, check=False, timeout=120)
+    assert done.returncode == 0, done.stderr
+    done = subprocess.run([*line, "-E"], capture_output=True, text=True, check=False, timeout=120)
+    assert "property::usm::buffer_location(" in done.stdout
 
 
 def loaded_from(folder, found):

@@ -119,6 +119,30 @@ def test_a_library_for_a_board_is_not_for_a_cpu(stream_on_sycl, library):
     assert "its kernels are for an FPGA" in line
 
 
+# What is said of memories in the table of a library, and how STREAM, which gives each argument any of its
+# three arrays, ends with it.
+NUMBERED = [
+    ('"buffer", -1', '"buffer", 3', 0, ""),
+    ('"first", "buffer", -1', '"first", "buffer", 3', 2, "'first' of a kernel is in memory 3 of the board"),
+    ('"first", "buffer", -1', '"first", "buffer", -7', 2, "memory -7 for the argument 'first' of 'stream_0'"),
+    ('"scalar", "float", -1', '"scalar", "float", 0', 2, "memory 0 for the argument 'scalar'"),
+]
+
+
+@pytest.mark.parametrize("old, new, code, words", NUMBERED)
+def test_memories_of_a_library_are_asked_for(stream_on_sycl, library, old, new, code, words):
+    """A CPU has one memory, so that a number changes nothing there."""
+    file = library.with_name("numbered.so")
+    found = design.resolve("stream", "base", "pac_d5005", None, {"replications": "2"})
+    made = made_for(found, library.parent, "emulator")
+    assert old in next(iter(made.files.values()))
+    make_library(made, file, change=lambda text: text.replace(old, new))
+    file.with_name(file.name + ".toml").write_text(made.sidecar)
+    done = on_library(stream_on_sycl, file)
+    assert done.code == code, done.errors
+    assert words in (only_error(done, codes=(code,)) if code else "")
+
+
 def test_messages_between_ranks(tmp_path_factory):
     done = on_sycl(tmp_path_factory, "b_eff").valid(
         "--transport", "host", "--ranks", "2", "--largest", "10", "--repetitions", "2"

@@ -15,7 +15,7 @@ SYSTEMS = REPOSITORY / "systems"
 FILES = sorted(SYSTEMS.rglob("*.toml"))
 # How a source names its document, and where in it.
 DOCUMENTS = re.compile(
-    r"(Meyer|Mondigo|Karl|(Meyer|Contini|Al-Fares|Kim) et al\.) 20\d\d, (section|Table|Fig\.|eq\.)"
+    r"(Meyer|Mondigo|Karl|OFS|(Meyer|Contini|Al-Fares|Kim) et al\.) 20\d\d, (section|Table|Fig\.|eq\.)"
     r"|AMD (UG|XD)\d+|NVIDIA H200 data sheet|Intel's product table"
     r"|the whole memory counts as one|no switch|one port carries"
 )
@@ -26,6 +26,7 @@ BOARDS = [
     "cpu",
     "de5a_net",
     "h200",
+    "n6001",
     "pac_d5005",
     "u250",
     "u280_ddr",

@@ -76,6 +76,12 @@ def test_what_the_compiler_reports_of_all_kernels_is_read(tmp_path):
     assert (log.seconds, log.tools) == (506, "Vitis 2021.2")
 
 
+def test_the_summary_of_a_link_is_read(tmp_path):
+    found = read(tmp_path, "vadd.xclbin.link_summary")
+    assert (found.tools, found.shell) == ("Vitis 2019.2", "xilinx_u280_xdma_201920_3")
+    assert (found.asked_hz, found.clock_hz) == (140e6, 0)
+
+
 def test_what_lies_in_a_container_is_read(tmp_path):
     assert read(tmp_path, "clock.json").clock_hz == 300e6
     found = read(tmp_path, "a.xclbin.info")

@@ -1,5 +1,6 @@
 // Stands in for the SYCL plugin: one device, whose memory is the host's and whose commands end at once.
-// FAKE_SYCL says what is wrong with it: "version", "no-device", or the name of the one function that refuses.
+// FAKE_SYCL says what is wrong with it: "version", "no-device", or the name of the one function that refuses;
+// or in which of its four memories kernels are to find their buffers.
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -98,8 +99,8 @@ Functions all() {
   own.flush = [](Queue*) { return outcome_of("flush"); };
   own.finish = [](Queue*) { return outcome_of("finish"); };
   own.begin_after = [](Queue*, Event* const*, std::size_t) { return outcome_of("begin_after"); };
-  own.allocate = [](Device*, std::int32_t, std::size_t bytes, void** memory) {
-    if (trouble() == "allocate") return kRefused;
+  own.allocate = [](Device*, std::int32_t, std::int32_t location, std::size_t bytes, void** memory) {
+    if (trouble() == "allocate" || location >= 4) return kRefused;
     *memory = std::calloc(bytes, 1);
     return kDone;
   };
@@ -134,6 +135,10 @@ Functions all() {
     return outcome_of("count_arguments");
   };
   own.describe_argument = describe_argument;
+  own.location = [](Kernel*, std::uint32_t, std::int32_t* location) {
+    *location = trouble() == "in memory 2" ? 2 : trouble() == "in memory 9" ? 9 : kUsualMemory;
+    return outcome_of("location");
+  };
   own.start = [](Queue*, Kernel*, std::size_t, std::size_t, Event* const*, std::size_t, Event** done) {
     if (done != nullptr) *done = new Event;
     return outcome_of("start");

@@ -48,7 +48,7 @@ TEST_F(Sycl, PluginsThatCannotBeUsedAreNamedWithTheRemedy) {
       mentions(trouble(), "it has no fabricmark_sycl_functions; run `fabricmark runtimes install sycl`"));
   use(FABRICMARK_FAKE_SYCL);
   go_wrong("version");
-  EXPECT_TRUE(mentions(trouble(), "its interface is version 2, not 1"));
+  EXPECT_TRUE(mentions(trouble(), "its interface is version 3, not 2"));
   for (const char* const function : {"count_devices", "describe"}) {
     go_wrong(function);
     EXPECT_TRUE(mentions(trouble(), "cannot be used: no luck at all; "));
@@ -164,6 +164,30 @@ TEST_F(Sycl, KernelsAndWhatIsWrongWithThem) {
   EXPECT_EQ(kernel->arguments().value().at(0).type, "float*");
   go_wrong("describe_argument");
   EXPECT_EQ(kernel->arguments(), std::nullopt);
+}
+
+TEST_F(Sycl, BuffersLieInTheMemoryThatTheirKernelIsLinkedTo) {
+  const Device device(require_devices({}).front());
+  const auto kernel = entry_point(device.implementation().build("text", ""), "one");
+  const auto buffer = [&](MemoryKind kind = MemoryKind::kBuffer) {
+    return Buffer(device, 128, kind, {.kernel = kernel.get(), .argument = 0});
+  };
+  const Buffer usual = buffer();
+  kernel->set_memory(0, usual.implementation());
+  refusal("location", [&] { kernel->set_memory(0, usual.implementation()); });
+  go_wrong("in memory 2");
+  const Buffer second = buffer();
+  kernel->set_memory(0, second.implementation());
+  kernel->set_memory(0, second.part(64, 64).implementation());
+  EXPECT_TRUE(mentions(message_of([&] { kernel->set_memory(0, usual.implementation()); }),
+                       "argument 'values' of a kernel is in memory 2 of the board, and its buffer in the "
+                       "usual memory; build a library"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)buffer(MemoryKind::kSvm); }), "use --memory buffer"));
+  go_wrong("in memory 9");
+  EXPECT_TRUE(mentions(message_of([&] { kernel->set_memory(0, second.implementation()); }),
+                       "in memory 9 of the board, and its buffer in memory 2"));
+  EXPECT_TRUE(mentions(message_of([&] { (void)buffer(); }, ExitCode::kEnvironment),
+                       "gives no buffer of 128 bytes in its memory 9, where the kernel reads it (no luck"));
 }
 
 }  // namespace

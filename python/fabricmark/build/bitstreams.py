@@ -18,7 +18,8 @@ from fabricmark.systems import catalogue
 PARSERS = [*reports_vitis.PARSERS, *reports_aoc.PARSERS]
 # In folders these are looked for; a file that is named may have any name.
 PATTERNS = (
-    "*_csynth.xml", "system_estimate*.xtxt", "kernel_util_routed.rpt", "*.xclbin.info", "v++*.log",
+    "*_csynth.xml", "system_estimate*.xtxt", "kernel_util_routed.rpt", "*.xclbin.info", "*.link_summary",
+    "v++*.log",
     "acl_quartus_report.txt", "quartus_sh_compile.log", "*.fit.summary", "lib/json/info.json",
     "lib/json/loops.json", "lib/json/area.json",
 )  # fmt: skip
@@ -61,6 +62,7 @@ def _show_report(report: Report) -> None:
     facts = {
         "made by": report.tools, "board": report.shell,
         "clock": f"{terminal.number(report.clock_hz / 1e6)} MHz" if report.clock_hz else "",
+        "clock asked for": f"{terminal.number(report.asked_hz / 1e6)} MHz" if report.asked_hz else "",
         "time": _hours(report.seconds) if report.seconds else "",
     }  # fmt: skip
     out = terminal.console()

@@ -164,6 +164,8 @@ def _chosen(found: Design, tool: str | None, target: str) -> str:
             cause = f"{LANGUAGES[SYCL]} is for {icpx.TOOL}, not for {tool}"
             raise FabricmarkError(cause, f"use --tool {icpx.TOOL} or another --language")
     of_board = OF_PLACEMENTS.get(found.memory.placement) or OF_KINDS.get(found.memory.kind, "")
+    if found.board in rules.boards_of(icpx.TOOL) and found.board not in rules.boards():
+        of_board = icpx.TOOL  # no package for the older tool
     able = TARGETS[target]
     if tool in TOOLS and tool not in able:
         remedy = f"use --tool {' or '.join(able)}, or another --target"

@@ -6,6 +6,7 @@ source writes it. Of kernel_util no published one was found.
 
 import re
 from collections.abc import Iterator, Mapping
+from pathlib import PurePath
 from xml.etree import ElementTree
 
 from fabricmark.build.tool_reports import Loop, Parser, Report, count, document
@@ -23,6 +24,10 @@ CLOCK = re.compile(r"Name:\s+(\S+)\s+Index:\s+\d+\s+Type:\s+(\w+)\s+Frequency:\s
 ACHIEVED = re.compile(
     r"Type:\s+SCALABLE\s+Default Freq:.*\s+Requested Freq:.*\s+Achieved Freq:\s+([\d.]+) MHz"
 )
+# Of v++'s summary of a link: words between lengths of fields (protobuf, without a published schema).
+GENERATED_BY = re.compile(r"--generatedByVersion (\d{4}\.\d+)")
+LINKED_FOR = re.compile(r"vpl -t hw\w* -f ([\w./-]{1,200})[^\n]*")
+ASKED = re.compile(r"--kernel_frequency (?:0:)?(\d{1,4})\b")
 OF_KERNELS = "DATA"  # the clock that a kernel with one clock runs at
 
 
@@ -160,6 +165,17 @@ def log(text: str, _name: str) -> Report:
     return Report("log of v++", tools=f"Vitis {version[1]}" if version else "", seconds=seconds)
 
 
+def link_summary(text: str, _name: str) -> Report:
+    """`.xclbin.link_summary` of v++: its version, the platform, and the clock that was asked for."""
+    version, linked = GENERATED_BY.search(text), LINKED_FOR.search(text)
+    if version is None or linked is None:
+        raise ValueError("no call of vpl, or no version of v++")
+    platform = PurePath(linked[1]).name.removesuffix(".xpfm")
+    asked = ASKED.search(linked[0])
+    hertz = float(asked[1]) * MHZ if asked else 0
+    return Report("summary of a link", tools=f"Vitis {version[1]}", shell=platform, asked_hz=hertz)
+
+
 def xclbin_info(text: str, _name: str) -> Report:
     """`xclbinutil --info`, or the file `.xclbin.info` that v++ writes."""
     platform = re.search(r"Platform VBNV:\s+(\S+)", text)
@@ -184,6 +200,7 @@ def clock_section(text: str, _name: str) -> Report:
 
 PARSERS: list[Parser] = [
     (lambda text: '"clock_freq_topology"' in text, clock_section),
+    (lambda text: "system_link --xo " in text and ".link_summary" in text, link_summary),
     (lambda text: "xclbin Information" in text or "Platform VBNV:" in text, xclbin_info),
     (lambda text: "<TopModelName>" in text or "<AreaEstimates>" in text, csynth_xml),
     (lambda text: "Timing Information (MHz)" in text or "Design Name:" in text, system_estimate),

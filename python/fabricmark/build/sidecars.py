@@ -93,6 +93,8 @@ def _lines(values: Mapping[str, object]) -> Iterator[str]:
 
 def _synthesis(report: Report) -> Iterator[str]:
     yield f"reports = {_toml(report.kind)}"
+    if report.asked_hz:
+        yield f"asked_clock_hz = {_toml(report.asked_hz)}"
     if report.seconds:
         yield f"seconds = {_toml(report.seconds)}"
     if report.available:

@@ -35,14 +35,16 @@ class Loop:
 
 @dataclass(frozen=True)
 class Report:
-    """What one file says. `kind`: which report it is. `clock_hz`: that the design runs at; `estimated_hz`: by
-    kernel, before placing and routing. `resources`: of the whole chip when it was fitted, `available` what it
-    has; `estimated`: by kernel, in the tool's own kinds. `seconds`: that the tools took."""
+    """What one file says. `kind`: which report it is. `clock_hz`: that the design runs at; `asked_hz`: that
+    was asked for; `estimated_hz`: by kernel, before placing and routing. `resources`: of the whole chip
+    when it was fitted, `available` what it has; `estimated`: by kernel, in the tool's own kinds. `seconds`:
+    that the tools took."""
 
     kind: str
     tools: str = ""
     shell: str = ""
     clock_hz: float = 0
+    asked_hz: float = 0
     resources: Mapping[str, int] = field(default_factory=dict)
     available: Mapping[str, int] = field(default_factory=dict)
     estimated_hz: Mapping[str, float] = field(default_factory=dict)
@@ -114,7 +116,9 @@ def merged(reports: Sequence[Report]) -> Report:
         for loop in one.loops:
             seen[loop.kernel, loop.name] += 1
             loops.setdefault((loop.kernel, loop.name, seen[loop.kernel, loop.name]), loop)
-    fields = {name: first(name) for name in ("tools", "shell", "clock_hz", "resources", "available")}
+    fields = {
+        name: first(name) for name in ("tools", "shell", "clock_hz", "asked_hz", "resources", "available")
+    }
     return Report(
         ", ".join(dict.fromkeys(one.kind for one in reports)),
         estimated=estimated,

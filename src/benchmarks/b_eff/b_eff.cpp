@@ -167,6 +167,7 @@ int main(int argc, char** argv) {
                                {{"base", Between::kDevices, over_memories},
                                 {"base", Between::kHosts, over_memories, /*needs_device=*/false},
                                 {"dataflow", Between::kStreams, b_eff::make_channels, /*needs_device=*/false},
-                                {"dataflow", Between::kEngines, b_eff::make_engine, /*needs_device=*/false},
+                                {"dataflow", Between::kEngines, b_eff::make_engine, /*needs_device=*/false,
+                                 /*make_on_card=*/b_eff::make_card_engine},
                                 {"channels", Between::kStreams, b_eff::make_external_channels}}});
 }

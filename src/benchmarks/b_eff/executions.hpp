@@ -13,4 +13,8 @@ std::unique_ptr<runtime::Benchmark> make_external_channels(const runtime::Contex
 /// Between the kernels of emulated boards, by an engine of messages. Throws Error (2) as board::Board.
 std::unique_ptr<runtime::Benchmark> make_engine(const runtime::Context& context);
 
+/// Between kernels of a bitstream with ACCL's engine, on cards. Throws Error (2) for calls of the host, and
+/// as accl::CardEngine.
+std::unique_ptr<runtime::Benchmark> make_card_engine(const runtime::Context& context);
+
 }  // namespace fabricmark::b_eff

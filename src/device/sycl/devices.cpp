@@ -90,13 +90,21 @@ class OpenedDevice : public backend::Device {
     const auto lock = setup_lock();
     return std::make_shared<Queue>(on_, profiling);
   }
-  /// SYCL has no word for banks.
+  /// A board has the bank that the library of kernels names for the argument; else SYCL has no word for
+  /// banks.
   [[nodiscard]] std::shared_ptr<backend::Memory> allocate(std::size_t bytes, MemoryKind kind,
-                                                          const Placement& /*placement*/) const override {
+                                                          const Placement& placement) const override {
     const plugin::MemoryKind usm = usm_kind(kind);
-    std::shared_ptr<std::byte> memory = sycl::allocate(on_, info_.name, bytes, usm);
+    const std::int32_t location = placement.kernel != nullptr
+                                      ? location_of(*placement.kernel, placement.argument)
+                                      : plugin::kUsualMemory;
+    if (location != plugin::kUsualMemory && usm != plugin::kDeviceMemory) {
+      throw bad_use("the kernels are linked to numbered memories of the board, which the host does not share",
+                    "use --memory buffer");
+    }
+    std::shared_ptr<std::byte> memory = sycl::allocate(on_, info_.name, bytes, usm, location);
     if (info_.is_in_host_memory()) ask_for_huge_pages(memory.get(), bytes);
-    return std::make_shared<Memory>(on_, std::move(memory), bytes, usm);
+    return std::make_shared<Memory>(on_, std::move(memory), bytes, usm, location);
   }
   [[nodiscard]] std::shared_ptr<std::byte> allocate_pinned(std::size_t bytes) const override {
     return sycl::allocate(on_, info_.name, bytes, plugin::kHostMemory);

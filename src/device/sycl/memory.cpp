@@ -11,9 +11,16 @@
 namespace fabricmark::device::sycl {
 
 std::shared_ptr<std::byte> allocate(const Opened& on, const std::string& name, std::size_t bytes,
-                                    plugin::MemoryKind kind) {
+                                    plugin::MemoryKind kind, std::int32_t location) {
   void* memory = nullptr;
-  if (on.functions->allocate(on.device.get(), kind, bytes, &memory) != plugin::kDone) {
+  const plugin::Outcome outcome = on.functions->allocate(on.device.get(), kind, location, bytes, &memory);
+  if (outcome != plugin::kDone && location != plugin::kUsualMemory) {
+    throw environment_failure(
+        name + " gives no buffer of " + std::to_string(bytes) + " bytes in its memory " +
+            std::to_string(location) + ", where the kernel reads it (" + last_words(*on.functions) + ")",
+        "choose a smaller size, or build the library with the numbers of this board's board_spec.xml");
+  }
+  if (outcome != plugin::kDone) {
     throw environment_failure(name + " has no room for a buffer of " + std::to_string(bytes) + " bytes (" +
                                   last_words(*on.functions) + ")",
                               "choose a smaller size or another device");
@@ -89,7 +96,7 @@ void Memory::unmap(backend::Queue& queue, std::byte* mapped, Event* done) {
 
 std::shared_ptr<backend::Memory> Memory::part(std::size_t bytes, std::size_t offset) const {
   return std::make_shared<Memory>(on_, std::shared_ptr<std::byte>(bytes_, bytes_.get() + offset), bytes,
-                                  kind_);
+                                  kind_, location_);
 }
 
 }  // namespace fabricmark::device::sycl

@@ -2,6 +2,7 @@
 #include <string>
 #include <vector>
 
+#include "base/error.hpp"
 #include "device/sycl/sycl.hpp"
 
 namespace fabricmark::device::sycl {
@@ -12,6 +13,7 @@ class Kernel : public backend::Kernel {
  public:
   Kernel(const Opened& on, plugin::Kernel* kernel) : on_(on), kernel_(kernel, on.functions->release_kernel) {}
   void set_memory(unsigned index, const backend::Memory& memory) override {
+    require_place(index, dynamic_cast<const Memory&>(memory).location());
     check(*on_.functions, on_.functions->set_memory(kernel_.get(), index, memory.address()),
           "memory as an argument");
   }
@@ -44,8 +46,28 @@ class Kernel : public backend::Kernel {
     }
     return arguments;
   }
+  /// Of the board's memories, where the buffer that is its argument of this number lies.
+  [[nodiscard]] std::int32_t location(unsigned index) const {
+    std::int32_t found = plugin::kUsualMemory;
+    check(*on_.functions, on_.functions->location(kernel_.get(), index, &found), "the place of an argument");
+    return found;
+  }
 
  private:
+  /// A kernel that is linked to one memory would read in it what lies at the same address of another.
+  void require_place(unsigned index, std::int32_t place) const {
+    const std::int32_t wanted = location(index);
+    if (wanted == place) return;
+    plugin::ArgumentFacts facts{};
+    (void)on_.functions->describe_argument(kernel_.get(), index, &facts);
+    throw bad_use("the argument '" + std::string(facts.name) + "' of a kernel is in " + named(wanted) +
+                      " of the board, and its buffer in " + named(place),
+                  "build a library in which all kernels that take the buffer have it in the same memory");
+  }
+  static std::string named(std::int32_t place) {
+    return place == plugin::kUsualMemory ? "the usual memory" : "memory " + std::to_string(place);
+  }
+
   Opened on_;
   std::shared_ptr<plugin::Kernel> kernel_;
 };
@@ -85,6 +107,10 @@ std::shared_ptr<const backend::Program> built(const Opened& on, plugin::Outcome 
 }
 
 }  // namespace
+
+std::int32_t location_of(const backend::Kernel& kernel, unsigned index) {
+  return dynamic_cast<const Kernel&>(kernel).location(index);
+}
 
 std::shared_ptr<const backend::Program> build(const Opened& on, const std::string& source,
                                               const std::string& options) {

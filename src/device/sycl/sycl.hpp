@@ -75,8 +75,9 @@ void with_event(const Opened& on, Event* done, const char* call, const Enqueue& 
 /// Unified shared memory: of the device, of the host, or of both.
 class Memory : public backend::Memory {
  public:
-  Memory(const Opened& on, std::shared_ptr<std::byte> bytes, std::size_t size, plugin::MemoryKind kind)
-      : on_(on), bytes_(std::move(bytes)), size_(size), kind_(kind) {}
+  Memory(const Opened& on, std::shared_ptr<std::byte> bytes, std::size_t size, plugin::MemoryKind kind,
+         std::int32_t location)
+      : on_(on), bytes_(std::move(bytes)), size_(size), kind_(kind), location_(location) {}
   void write(backend::Queue& queue, const void* source, std::size_t bytes, std::size_t offset,
              Event* done) override;
   void read(backend::Queue& queue, void* destination, std::size_t bytes, std::size_t offset,
@@ -90,6 +91,8 @@ class Memory : public backend::Memory {
   [[nodiscard]] void* address() const override { return bytes_.get(); }
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override;
   [[nodiscard]] bool is_shared() const { return kind_ == plugin::kSharedMemory; }
+  /// The number of the board's memory, or plugin::kUsualMemory.
+  [[nodiscard]] std::int32_t location() const { return location_; }
 
  private:
   /// What the host writes into a view of a device's memory, which `unmap` copies there.
@@ -101,13 +104,18 @@ class Memory : public backend::Memory {
   std::shared_ptr<std::byte> bytes_;
   std::size_t size_ = 0;
   plugin::MemoryKind kind_ = plugin::kDeviceMemory;
+  std::int32_t location_ = plugin::kUsualMemory;
   std::shared_ptr<std::byte> view_;  ///< the host's, of as many bytes; made when it is first needed
   std::vector<Written> written_;
 };
 
-/// Throws Error (environment) where the device has no room, as backend::Device promises.
+/// Throws Error (environment) where the device has no room, as backend::Device promises, or no memory of this
+/// number.
 std::shared_ptr<std::byte> allocate(const Opened& on, const std::string& name, std::size_t bytes,
-                                    plugin::MemoryKind kind);
+                                    plugin::MemoryKind kind, std::int32_t location = plugin::kUsualMemory);
+
+/// The memory in which a kernel of SYCL's looks for an argument's buffer.
+std::int32_t location_of(const backend::Kernel& kernel, unsigned index);
 
 /// Both throw BuildFailure.
 std::shared_ptr<const backend::Program> build(const Opened& on, const std::string& source,

@@ -87,6 +87,7 @@ class OpenedDevice : public backend::Device {
   [[nodiscard]] std::shared_ptr<const backend::Program> load(const std::string& binary) const override {
     return xrt::load(on_, binary);
   }
+  [[nodiscard]] void* driver_handle() const override { return library().driver_handle(on_.device.get()); }
 
  private:
   Opened on_;

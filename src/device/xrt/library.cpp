@@ -81,6 +81,7 @@ Library load_all() {
   take(kAnywhere, "xrtBOAlloc", all.allocate);
   take(kAnywhere, "xrtBOSubAlloc", all.part);
   take(kAnywhere, "xrtBOFree", all.release);
+  take(kAnywhere, "xrtBOAddress", all.address);
   take(kAnywhere, "xrtBOExport", all.export_buffer);
   take(kAnywhere, "xrtBOImport", all.import_buffer);
   take(kAnywhere, "xrtBOCopy", all.copy);

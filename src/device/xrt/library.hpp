@@ -43,6 +43,7 @@ struct Library {
   void* (*allocate)(void* device, std::size_t bytes, std::uint64_t flags, std::uint32_t group);
   void* (*part)(void* buffer, std::size_t bytes, std::size_t offset);
   int (*release)(void* buffer);
+  std::uint64_t (*address)(void* buffer);
   int (*export_buffer)(void* buffer);
   void* (*import_buffer)(void* device, int exported);
   int (*copy)(void* to, void* from, std::size_t bytes, std::size_t to_offset, std::size_t from_offset);

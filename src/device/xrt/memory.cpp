@@ -159,6 +159,8 @@ void Memory::unmap(backend::Queue& queue, std::byte* mapped, Event* done) {
                     done);
 }
 
+std::uint64_t Memory::physical_address() const { return library().address(whole_->handle()) + offset_; }
+
 void Memory::move(backend::Queue& queue, bool to_host, Event* done) {
   as_own(queue).add(
       [whole = whole_, bytes = bytes_, place = offset_, to_host] {

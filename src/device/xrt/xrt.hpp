@@ -99,6 +99,7 @@ class Memory : public backend::Memory {
                  Event* done) override;
   void unmap(backend::Queue& queue, std::byte* mapped, Event* done) override;
   [[nodiscard]] std::shared_ptr<backend::Memory> part(std::size_t bytes, std::size_t offset) const override;
+  [[nodiscard]] std::uint64_t physical_address() const override;
   void move(backend::Queue& queue, bool to_host, Event* done);
   /// Its handle for an argument that is connected to this group.
   [[nodiscard]] Handle as_argument(int group) const;

@@ -1,9 +1,16 @@
 // Devices, queues, memory and events of the SYCL plugin.
 #include <algorithm>
 #include <mutex>
+#include <stdexcept>
 #include <utility>
 
 #include "plugin.hpp"
+
+// Later SYCLs have neither FPGAs nor their memories.
+#if __has_include(<sycl/ext/intel/fpga_extensions.hpp>)
+#include <sycl/ext/intel/experimental/usm_properties.hpp>
+#define FABRICMARK_BUFFER_LOCATION 1
+#endif
 
 namespace fabricmark::sycl_plugin {
 
@@ -42,6 +49,20 @@ bool shares_host_memory(const sycl::device& device) {
   clReleaseDevice(handle);
   return shares != CL_FALSE;
 }
+
+#if defined(FABRICMARK_BUFFER_LOCATION)
+/// Of OpenCL's platform or device, with spaces around each name.
+bool has_extension(const sycl::device& device, const std::string& name) {
+  cl_device_id const handle = sycl::get_native<kBackend>(device);
+  std::size_t bytes = 0;
+  clGetDeviceInfo(handle, CL_DEVICE_EXTENSIONS, 0, nullptr, &bytes);
+  std::string all(bytes, '\0');
+  clGetDeviceInfo(handle, CL_DEVICE_EXTENSIONS, bytes, all.data(), nullptr);
+  clReleaseDevice(handle);
+  const std::string words = ' ' + std::string(all.c_str()) + ' ';
+  return words.find(' ' + name + ' ') != std::string::npos;
+}
+#endif
 
 Outcome describe(std::size_t index, DeviceFacts* facts) {
   return guarded([&] {
@@ -132,15 +153,32 @@ Outcome begin_after(Queue* queue, Event* const* events, std::size_t count) {
   return guarded([&] { queue->queue.ext_oneapi_submit_barrier(all_of(events, count)); });
 }
 
-Outcome allocate(Device* device, std::int32_t kind, std::size_t bytes, void** memory) {
+/// Which SYCL takes no notice of where OpenCL below does not know it, as on CPUs: all is one memory there.
+/// A board without it would put the buffer anywhere.
+sycl::property_list in_memory(const sycl::device& device, std::int32_t location) {
+  if (location == kUsualMemory || !device.is_accelerator()) return {};
+  const std::string where = "memory " + std::to_string(location) + " of a board";
+#if defined(FABRICMARK_BUFFER_LOCATION)
+  if (!has_extension(device, "cl_intel_mem_alloc_buffer_location"))
+    throw std::runtime_error(where + " cannot be chosen: OpenCL below lacks its extension for it");
+  return {
+      sycl::ext::intel::experimental::property::usm::buffer_location(static_cast<std::uint64_t>(location))};
+#else
+  throw std::runtime_error(where + " cannot be chosen: libsycl " + std::to_string(__LIBSYCL_MAJOR_VERSION) +
+                           " knows no FPGAs any more; intel-sycl-rt 2025.0 does");
+#endif
+}
+
+Outcome allocate(Device* device, std::int32_t kind, std::int32_t location, std::size_t bytes, void** memory) {
   return guarded([&] {
     constexpr std::size_t kPageBytes = 4096;
     const auto usm = kind == kHostMemory     ? sycl::usm::alloc::host
                      : kind == kSharedMemory ? sycl::usm::alloc::shared
                                              : sycl::usm::alloc::device;
-    *memory = sycl::aligned_alloc(kPageBytes, bytes, device->device, device->context, usm);
+    const sycl::property_list where = in_memory(device->device, location);
+    *memory = sycl::aligned_alloc(kPageBytes, bytes, device->device, device->context, usm, where);
     // Not every device aligns by a whole page; SYCL then gives nothing.
-    if (*memory == nullptr) *memory = sycl::malloc(bytes, device->device, device->context, usm);
+    if (*memory == nullptr) *memory = sycl::malloc(bytes, device->device, device->context, usm, where);
     if (*memory == nullptr) throw sycl::exception(sycl::make_error_code(sycl::errc::memory_allocation));
   });
 }

@@ -8,7 +8,7 @@
 namespace fabricmark::sycl_plugin {
 
 /// Of this table; a plugin of another version is refused.
-inline constexpr std::uint32_t kVersion = 1;
+inline constexpr std::uint32_t kVersion = 2;
 /// The name of the function that gives it, of the type `Entry`.
 inline constexpr const char* kEntry = "fabricmark_sycl_functions";
 
@@ -31,6 +31,9 @@ enum DeviceKind : std::int32_t { kCpu = 0, kGpu = 1, kAccelerator = 2 };
 
 /// SYCL's kinds of memory (unified shared memory).
 enum MemoryKind : std::int32_t { kDeviceMemory = 0, kHostMemory = 1, kSharedMemory = 2 };
+
+/// In place of the number that a board's board_spec.xml gives a memory: the board's usual one.
+inline constexpr std::int32_t kUsualMemory = -1;
 
 inline constexpr std::size_t kTextBytes = 256;  ///< longer texts are cut
 using Text = char[kTextBytes];
@@ -95,7 +98,10 @@ struct Functions {
   Outcome (*finish)(Queue* queue);
   Outcome (*begin_after)(Queue* queue, Event* const* events, std::size_t count);
 
-  Outcome (*allocate)(Device* device, std::int32_t kind, std::size_t bytes, void** memory);
+  /// In the board's memory of this number, or kUsualMemory. Where the device has one memory only, as a CPU,
+  /// in this.
+  Outcome (*allocate)(Device* device, std::int32_t kind, std::int32_t location, std::size_t bytes,
+                      void** memory);
   void (*release_memory)(Device* device, void* memory);
   Outcome (*copy)(Queue* queue, void* to, const void* from, std::size_t bytes, Event** done);
   Outcome (*fill)(Queue* queue, void* memory, unsigned char value, std::size_t bytes);
@@ -118,6 +124,8 @@ struct Functions {
   Outcome (*set_number)(Kernel* kernel, std::uint32_t index, const void* value, std::size_t bytes);
   Outcome (*count_arguments)(Kernel* kernel, std::size_t* count);
   Outcome (*describe_argument)(Kernel* kernel, std::uint32_t index, ArgumentFacts* facts);
+  /// The memory in which the kernel looks for an argument's buffer: a number, or kUsualMemory.
+  Outcome (*location)(Kernel* kernel, std::uint32_t index, std::int32_t* location);
   /// With `local` 0 SYCL chooses the work-groups.
   Outcome (*start)(Queue* queue, Kernel* kernel, std::size_t global, std::size_t local, Event* const* after,
                    std::size_t count, Event** done);

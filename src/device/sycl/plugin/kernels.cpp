@@ -308,6 +308,13 @@ Outcome describe_argument(Kernel* kernel, std::uint32_t index, ArgumentFacts* fa
   return kDone;
 }
 
+Outcome location(Kernel* kernel, std::uint32_t index, std::int32_t* location) {
+  *location = kUsualMemory;
+  if (kernel->library && index < kernel->entry->argument_count)
+    *location = kernel->entry->arguments[index].location;
+  return kDone;
+}
+
 /// The number's first bytes, as a type of that size: OpenCL below looks at nothing else.
 template <typename Number>
 void set_argument(sycl::handler& handler, int index, const Argument& argument) {
@@ -380,6 +387,7 @@ void add_kernels(Functions& functions) {
   functions.set_number = set_number;
   functions.count_arguments = count_arguments;
   functions.describe_argument = describe_argument;
+  functions.location = location;
   functions.start = start;
 }
 

@@ -56,6 +56,20 @@ int file_of(const std::string& bytes) {
   return file;
 }
 
+/// More than any board has, HBM's 32 among them; beyond it a table is damaged.
+constexpr int kMostMemories = 256;
+
+void require_locations(const fm::EntryPoint& entry) {
+  for (unsigned i = 0; i < entry.argument_count; ++i) {
+    const fm::Argument& argument = entry.arguments[i];
+    const bool is_buffer = std::string(argument.kind) == "buffer";
+    if (argument.location >= -1 && argument.location < (is_buffer ? kMostMemories : 0)) continue;
+    throw std::runtime_error("the library of kernels names memory " + std::to_string(argument.location) +
+                             " for the argument '" + argument.name + "' of '" + entry.name +
+                             "', which is none");
+  }
+}
+
 }  // namespace
 
 std::shared_ptr<const Library> Library::from(const std::string& bytes) {
@@ -75,7 +89,10 @@ std::shared_ptr<const Library> Library::from(const std::string& bytes) {
   made->entries_ = entries;
   made->count_ = *count;
   made->is_emulated_ = *emulated != 0;
-  for (unsigned i = 0; i < *count; ++i) (void)made->start(entries[i]);
+  for (unsigned i = 0; i < *count; ++i) {
+    (void)made->start(entries[i]);
+    require_locations(entries[i]);
+  }
   return made;
 }
 

@@ -1,0 +1,7 @@
+#pragma once
+
+namespace Json {
+
+class Value {};
+
+}  // namespace Json

@@ -1,0 +1,52 @@
+# ACCL's C++ driver (https://github.com/Xilinx/ACCL), built in a clone that ACCL_ROOT names: target ACCL::ACCL, with the
+# network utilities, the network layer's library (vnx) and XRT. Written by its sources, never tried with such a build.
+set(folders driver/xrt/include driver/utils/accl_network_utils/include test/model/zmq include
+  test/refdesigns/xup_vitis_network_example/xrt_host_api/include)
+set(ACCL_INCLUDE_DIRS "")
+set(missing "")
+foreach(header IN ITEMS accl.hpp accl_network_utils.hpp vnx/cmac.hpp xrt/xrt_device.h)
+  string(MAKE_C_IDENTIFIER "ACCL_WITH_${header}" place)
+  find_path(${place} ${header} PATHS ${ACCL_ROOT} ENV XILINX_XRT PATH_SUFFIXES ${folders} xrt)
+  mark_as_advanced(${place})
+  if(${place})
+    list(APPEND ACCL_INCLUDE_DIRS ${${place}})
+  else()
+    list(APPEND missing ${header})
+  endif()
+endforeach()
+# What its headers include beside, as far as it is there.
+foreach(header IN ITEMS zmq_client.h cProcess.hpp json/json.h zmq.hpp)
+  string(MAKE_C_IDENTIFIER "ACCL_WITH_${header}" place)
+  find_path(${place} ${header} PATHS ${ACCL_ROOT}
+    PATH_SUFFIXES ${folders} test/refdesigns/Coyote/sw/include jsoncpp)
+  mark_as_advanced(${place})
+  if(${place})
+    list(APPEND ACCL_INCLUDE_DIRS ${${place}})
+  endif()
+endforeach()
+list(REMOVE_DUPLICATES ACCL_INCLUDE_DIRS)
+set(ACCL_LIBRARIES "")
+foreach(library IN ITEMS accl_network_utils vnx accl xrt_coreutil)
+  find_library(ACCL_LIBRARY_${library} ${library} PATHS ${ACCL_ROOT} ENV XILINX_XRT
+    PATH_SUFFIXES lib build build/lib build/vnx driver/utils/accl_network_utils/build
+      driver/utils/accl_network_utils/build/lib driver/utils/accl_network_utils/build/vnx)
+  mark_as_advanced(ACCL_LIBRARY_${library})
+  if(ACCL_LIBRARY_${library})
+    list(APPEND ACCL_LIBRARIES ${ACCL_LIBRARY_${library}})
+  else()
+    list(APPEND missing lib${library})
+  endif()
+endforeach()
+set(ACCL_COMPLETE FALSE)
+if(NOT missing)
+  set(ACCL_COMPLETE TRUE)
+endif()
+list(JOIN missing ", " missing)
+include(FindPackageHandleStandardArgs)
+find_package_handle_standard_args(ACCL REQUIRED_VARS ACCL_COMPLETE
+  REASON_FAILURE_MESSAGE "not found: ${missing}. Build driver/utils/accl_network_utils in the clone that ACCL_ROOT names")
+if(ACCL_FOUND AND NOT TARGET ACCL::ACCL)
+  add_library(ACCL::ACCL INTERFACE IMPORTED)
+  set_target_properties(ACCL::ACCL PROPERTIES INTERFACE_INCLUDE_DIRECTORIES "${ACCL_INCLUDE_DIRS}"
+    INTERFACE_LINK_LIBRARIES "${ACCL_LIBRARIES}")
+endif()
