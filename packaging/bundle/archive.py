@@ -77,5 +77,8 @@ def write(folder: Path, target: Path) -> None:
 def check_writable(target: Path) -> None:
     """Before the work: raises FabricmarkError where the file could not be written."""
     paths.make_folder(target.parent)
-    with refusing(f"cannot write {target}", "choose another --output"), tempfile.TemporaryFile(dir=target.parent):
+    with (
+        refusing(f"cannot write {target}", "choose another --output"),
+        tempfile.TemporaryFile(dir=target.parent),
+    ):
         pass

@@ -1,8 +1,8 @@
 """One archive that runs on another x86-64 Linux, without network and root: `make bundle`.
 
-It holds programs, libraries, kernels and the command with its Python; PoCL with the compiler of its kernels; Open
-MPI under a prefix of its own; a C library and a shell for where there is none; and of all that is others' the
-licence. What starts from bin/ is `launcher.c`; docs/install.md says how it is used.
+It holds programs, libraries, kernels and the command with its Python; PoCL with the compiler of its kernels;
+Open MPI under a prefix of its own; a C library and a shell for where there is none; and the licences of all
+that is others'. What starts from bin/ is `launcher.c`; docs/install.md says how it is used.
 """
 
 import argparse
@@ -12,7 +12,6 @@ import os
 import platform
 import re
 import shutil
-import subprocess
 import sys
 import sysconfig
 import tempfile
@@ -29,7 +28,16 @@ import archive  # noqa: E402
 import install_command  # noqa: E402
 import smaller  # noqa: E402
 from binaries import (  # noqa: E402
-    OF_GCC, OF_LIBC, Fault, check_machine, is_elf, libraries, library, licence, packages, run,
+    OF_GCC,
+    OF_LIBC,
+    Fault,
+    check_machine,
+    is_elf,
+    libraries,
+    library,
+    licence,
+    packages,
+    run,
 )  # fmt: skip
 from fabricmark.base.errors import FabricmarkError  # noqa: E402
 
@@ -39,24 +47,28 @@ PROGRAMS = ("fm_*", "fabricmark-describe", "fabricmark-mesh")
 OWN_LIBRARIES = ("libfabricmark_codec.so*", "libfabricmark_messages.so*", "libfabricmark-record.so")
 # What `run` calls besides the command; on a machine that has them its own come first.
 TOOLS = ("sh", "mkdir", "rmdir", "date")
-# Of PoCL's library of functions a kind of processors takes that of the next older one: each is 9 MB.
-OLDER_KINDS = {"avx_f16c": "avx", "avx_fma4": "avx", "sse41": "sse2", "ssse3": "sse2", "GENERIC": "sse2"}
-# Packages of the command that measuring and reporting go without (jsonschema_rs: the same by jsonschema, slower).
+# Of PoCL's library of functions processors before AVX2 (2013) take that of the oldest: each is 9 MB.
+OLDER_KINDS = dict.fromkeys(("avx", "avx_f16c", "avx_fma4", "sse41", "ssse3", "GENERIC"), "sse2")
+# Packages of the command that measuring and reporting go without (jsonschema does what jsonschema_rs does).
 LEFT_OUT = {"scipy", "jsonschema_rs", "fonttools", "tzdata"}
 # Files of packages that are for those who test, compile or draw on screens.
 UNUSED = re.compile(
-    r"(^|/)(tests|__pycache__|f2py|_pyinstaller|include|sample_data|afm|pdfcorefonts|images)/"
-    r"|\.(pyi|pxd|pyx|h|a|typed)$|fonts/ttf/(STIX|cm)|PIL/_(avif|webp|imagingtk|imagingcms)\."
+    r"(^|/)(tests|__pycache__|f2py|distutils|_pyinstaller|include|sample_data|afm|pdfcorefonts|images)/"
+    r"|\.(pyi|pxd|pyx|h|a|typed)$|numpy/_core/_simd\."
+    r"|fonts/ttf/(STIX|cm|DejaVuSerif|DejaVuSansMono|DejaVuSansDisplay|DejaVuSans-\w*Oblique)"
+    r"|PIL/_(avif|webp|imagingtk|imagingcms|imagingft)\."
     r"|^(matplotlib/backends/(web_backend|qt_editor|_backend_tk)|mpl_toolkits|pylab|pillow\.libs)"
 )
 UNUSED_MODULES = re.compile(
-    r"(^|/)(test|tests|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|curses|dbm|venv|config-3.*|"
-    r"__pycache__|dist-packages|site-packages)/"
-    r"|(_ssl|_hashlib|_curses\w*|_dbm|_gdbm|readline|nis|ossaudiodev|_test\w*|xx\w*|_tkinter)\.cpython"
+    r"(^|/)(test|tests|idlelib|tkinter|turtledemo|ensurepip|lib2to3|pydoc_data|curses|dbm|venv|"
+    r"unittest|distutils|xmlrpc|wsgiref|config-3.*|__pycache__|dist-packages|site-packages)/"
+    r"|(_codecs_(cn|hk|jp|kr|tw|iso2022)|_asyncio|_ssl|_hashlib|_curses\w*|_dbm|_gdbm|readline|nis|ossaudiodev|_test\w*|xx\w*|_tkinter)\.cpython"
+    r"|^(turtle|pydoc|antigravity|this|imaplib|nntplib|smtpd)\.py"
 )
-# Parts of Open MPI for networks whose libraries are no part of it, and what programs of the suite do not call.
+# Parts of Open MPI for networks of others' libraries, and what programs of the suite do not call.
 OF_OTHER_NETWORKS = re.compile(
-    r"ucx|ofi|psm|openib|verbs|flux|jsm|monitoring|portals|sshmem_|spml|memheap|scoll|mca_atomic|mca_(io|fs|fbtl|fcoll|sharedfp)_"
+    r"ucx|ofi|psm|openib|verbs|flux|jsm|monitoring|portals|sshmem_|spml|memheap|scoll|mca_atomic"
+    r"|mca_(io|fs|fbtl|fcoll|sharedfp)_"
     r"|romio|gridengine|pt2pt|libompi_dbg"
 )
 OF_LAUNCHER = {  # what the suite's launcher says always, as lines of Open MPI's own file
@@ -77,7 +89,7 @@ README = """Fabricmark {version}, for x86-64 Linux with nothing else.
   ./run                 measure every device found, and print the report, as `make run` does
   bin/fabricmark, bin/fm_*, bin/mpirun    the command, its programs, and the Open MPI that they run under
 
-manifest.json names what is others', with versions; share/licenses/ has the licences. Their sources are Debian's
+manifest.json names what is others', with versions; share/licenses/ has the licences. The sources are Debian's
 (https://snapshot.debian.org, by package and version) and PyPI's. docs/install.md of the repository says more.
 """
 
@@ -108,7 +120,7 @@ class Bundle:
         return path
 
     def copy(self, source: Path, name: str) -> Path:
-        """One file of others; a program or library of a compiler's, as it made it, loses names for debuggers."""
+        """One file of others, without names for debuggers where it still has them."""
         target = self.place(name)
         shutil.copyfile(source, target)
         self.sources[name] = source
@@ -208,7 +220,9 @@ def package_files() -> list[tuple[Path, str]]:
             if ".." not in file.parts and source.is_file() and not UNUSED.search(file.as_posix()):
                 found[file.as_posix()] = source
     # Of Pillow's libraries those that what is left of it asks for.
-    for name, file in libraries(f for n, f in found.items() if n.startswith("PIL/") and f.suffix == ".so").items():
+    for name, file in libraries(
+        f for n, f in found.items() if n.startswith("PIL/") and f.suffix == ".so"
+    ).items():
         if "pillow.libs" in file.parts:
             found[f"pillow.libs/{name}"] = file
     return [(file, name) for name, file in sorted(found.items())]
@@ -260,7 +274,9 @@ def put_mpi(bundle: Bundle) -> list[Path]:
         bundle.copy(file, f"mpi/share/pmix/{file.name}")
     theirs = Path(places["sysconfdir"], "openmpi-mca-params.conf")
     lines = theirs.read_text().splitlines() if theirs.is_file() else []
-    own = "\n".join([*(line for line in lines if line.strip() and not line.startswith("#")), *launcher_lines()])
+    own = "\n".join(
+        [*(line for line in lines if line.strip() and not line.startswith("#")), *launcher_lines()]
+    )
     bundle.place("mpi/etc/openmpi-mca-params.conf").write_text(own + "\n")
     programs = [Path(places["bindir"], name) for name in ("orterun", "orted")]
     for file in programs:
@@ -272,7 +288,7 @@ def put_mpi(bundle: Bundle) -> list[Path]:
 
 
 def launcher_lines() -> list[str]:
-    """What launchers/openmpi.toml gives mpirun always, for a bare one. Raises Fault for a word unknown here."""
+    """What launchers/openmpi.toml gives mpirun always, for a bare one. Raises Fault for an unknown word."""
     file = REPOSITORY / "python" / "fabricmark" / "launchers" / "openmpi.toml"
     words = tuple(tomllib.loads(file.read_text())["arguments"]["always"])
     lines = []
@@ -441,7 +457,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--output", type=Path, default=REPOSITORY / "build" / "bundle", help="folder of it")
     parser.add_argument("--build", type=Path, default=built(), help="where programs are")
-    parser.add_argument("--llvm", type=Path, help="where the archives of PoCL's LLVM and clang are")
+    llvm = os.environ.get("FABRICMARK_LLVM")
+    parser.add_argument(
+        "--llvm",
+        type=Path,
+        default=Path(llvm) if llvm else None,
+        help="where the archives of PoCL's LLVM and clang are (FABRICMARK_LLVM)",
+    )
     options = parser.parse_args()
     try:
         target = make(options.output, options.build, options.llvm)

@@ -1,9 +1,10 @@
-// What all of a bundle's bin/ leads to: starts the program of its name in libexec/ with the bundle's libraries.
+// What all of a bundle's bin/ leads to: starts the program of its name in libexec/ with the bundle's
+// libraries.
 //
-// It is linked statically, so that it starts where there is neither a C library nor a shell. A program is started
-// through the loader of the newer C library, the host's or the bundle's: drivers of the host may need the host's,
-// and the bundle's programs need no older one than theirs. Its libraries are named to that loader alone: an
-// LD_LIBRARY_PATH would reach what the program starts of the host.
+// It is linked statically, so that it starts where there is neither a C library nor a shell. A program is
+// started through the loader of the newer C library, the host's or the bundle's: drivers of the host may need
+// the host's, and the bundle's programs need no older one than theirs. Its libraries are named to that loader
+// alone: an LD_LIBRARY_PATH would reach what the program starts of the host.
 //
 // GLIBC_MINOR and GLIBCXX_MINOR are those of the bundle, as fabricmark_bundle.py gives them.
 #define _GNU_SOURCE
@@ -70,14 +71,16 @@ static int largest_after(const char* path, const char* before) {
 }
 
 static int host_has_newer_gcc_libraries(void) {
-  static const char* const places[] = {"/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64",
-                                       "/lib64", "/usr/lib", "/lib"};
+  static const char* const places[] = {
+      "/usr/lib/x86_64-linux-gnu", "/lib/x86_64-linux-gnu", "/usr/lib64", "/lib64", "/usr/lib", "/lib"};
   for (size_t i = 0; i < sizeof places / sizeof *places; ++i)
     if (largest_after(text("%s/libstdc++.so.6", places[i]), "GLIBCXX_3.4.") > GLIBCXX_MINOR) return 1;
   return 0;
 }
 
-static int starts_with(const char* word, const char* start) { return strncmp(word, start, strlen(start)) == 0; }
+static int starts_with(const char* word, const char* start) {
+  return strncmp(word, start, strlen(start)) == 0;
+}
 
 static void set_path(const char* front) {
   const char* old = getenv("PATH");
@@ -109,7 +112,8 @@ static int write_whole(const char* path, const char* content) {
 
 static int compare(const void* a, const void* b) { return strcmp(*(char* const*)a, *(char* const*)b); }
 
-// The libraries that the host's .icd files name, but for PoCL's: two of these in a process share LLVM's names.
+// The libraries that the host's .icd files name, but for PoCL's: two of these in a process share LLVM's
+// names.
 static int host_drivers(char** drivers) {
   int count = 0;
   DIR* folder = opendir(kVendors);
@@ -130,8 +134,9 @@ static int host_drivers(char** drivers) {
   return count;
 }
 
-// Where the OpenCL loader finds drivers: the bundle's PoCL, and those of the host, if it has any. The loader reads
-// one folder only. That one is the user's own, and its name is made of what is in it: nothing is left over.
+// Where the OpenCL loader finds drivers: the bundle's PoCL, and those of the host, if it has any. The loader
+// reads one folder only. That one is the user's own, and its name is made of what is in it: nothing is left
+// over.
 static void set_vendors(void) {
   if (getenv("OCL_ICD_VENDORS") != NULL || getenv("OPENCL_VENDOR_PATH") != NULL) return;
   char* own = text("%s/etc/OpenCL/vendors", root);
@@ -142,10 +147,11 @@ static void set_vendors(void) {
   uint64_t digest = 14695981039346656037U;  // FNV-1a
   char* all = text("%s", root);
   for (int i = 0; i < count; ++i) all = text("%s:%s", all, drivers[i]);
-  for (const char* letter = all; *letter; ++letter) digest = (digest ^ (unsigned char)*letter) * 1099511628211U;
+  for (const char* letter = all; *letter; ++letter)
+    digest = (digest ^ (unsigned char)*letter) * 1099511628211U;
   const char* place = getenv("TMPDIR");
-  char* folder = text("%s/fabricmark-vendors-%u-%016llx", place && *place ? place : "/tmp", (unsigned)geteuid(),
-                      (unsigned long long)digest);
+  char* folder = text("%s/fabricmark-vendors-%u-%016llx", place && *place ? place : "/tmp",
+                      (unsigned)geteuid(), (unsigned long long)digest);
   struct stat status;
   const int is_made = mkdir(folder, 0700) == 0 || errno == EEXIST;
   int is_whole = is_made && lstat(folder, &status) == 0 && S_ISDIR(status.st_mode) &&
@@ -156,16 +162,25 @@ static void set_vendors(void) {
   if (is_whole)
     setenv("OCL_ICD_VENDORS", folder, 1);
   else
-    fprintf(stderr, "bundle: %s is not to be had: OpenCL drivers of this machine are left out; set TMPDIR\n", folder);
+    fprintf(stderr, "bundle: %s is not to be had: OpenCL drivers of this machine are left out; set TMPDIR\n",
+            folder);
 }
 
 // Open MPI looks for what it loads below a prefix, which another Open MPI of the host must not give.
 static void set_mpi(void) {
   static const char* const places[][2] = {
-      {"OPAL_PREFIX", "mpi"},          {"OPAL_LIBDIR", "mpi/lib"},     {"OPAL_PKGLIBDIR", "mpi/lib/openmpi3"},
-      {"OPAL_SYSCONFDIR", "mpi/etc"},  {"OPAL_DATADIR", "mpi/share"},  {"OPAL_PKGDATADIR", "mpi/share/openmpi"},
-      {"OPAL_BINDIR", "bin"},          {"PMIX_PREFIX", "mpi"},         {"PMIX_LIBDIR", "mpi/lib"},
-      {"PMIX_PKGLIBDIR", "mpi/lib/pmix"}, {"PMIX_DATADIR", "mpi/share"}, {"PMIX_PKGDATADIR", "mpi/share/pmix"},
+      {"OPAL_PREFIX", "mpi"},
+      {"OPAL_LIBDIR", "mpi/lib"},
+      {"OPAL_PKGLIBDIR", "mpi/lib/openmpi3"},
+      {"OPAL_SYSCONFDIR", "mpi/etc"},
+      {"OPAL_DATADIR", "mpi/share"},
+      {"OPAL_PKGDATADIR", "mpi/share/openmpi"},
+      {"OPAL_BINDIR", "bin"},
+      {"PMIX_PREFIX", "mpi"},
+      {"PMIX_LIBDIR", "mpi/lib"},
+      {"PMIX_PKGLIBDIR", "mpi/lib/pmix"},
+      {"PMIX_DATADIR", "mpi/share"},
+      {"PMIX_PKGDATADIR", "mpi/share/pmix"},
       {"PMIX_SYSCONFDIR", "mpi/etc"},
   };
   for (size_t i = 0; i < sizeof places / sizeof *places; ++i)
@@ -185,10 +200,12 @@ static void set_environment(int is_program) {
   if (access("/sys/devices/system/cpu", F_OK) != 0 && getenv("HWLOC_XMLFILE") == NULL)
     setenv("HWLOC_SYNTHETIC",
            text("pack:1 [numa(memory=%lld)] core:%ld pu:1",
-                (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN)), 0);
+                (long long)sysconf(_SC_PHYS_PAGES) * sysconf(_SC_PAGESIZE), sysconf(_SC_NPROCESSORS_ONLN)),
+           0);
 }
 
-// PoCL calls `ld` for each kernel, as compilers do, with libraries of a compiler, which the process has loaded.
+// PoCL calls `ld` for each kernel, as compilers do, with libraries of a compiler, which the process has
+// loaded.
 static int is_kernel(char** words) {
   for (; *words != NULL; ++words)
     if (strstr(*words, "/tempfile_") != NULL) return 1;
@@ -202,8 +219,10 @@ int main(int count, char** arguments) {
     char* slash = strrchr(place, '/');
     if (slash != NULL) *slash = '\0';
   }
-  if (place == NULL || *place != '/') fail("the bundle's folder is not found", "start its programs by their path");
-  if (strchr(place, ':') != NULL) fail(text("%s has a colon in its name", place), "unpack the bundle elsewhere");
+  if (place == NULL || *place != '/')
+    fail("the bundle's folder is not found", "start its programs by their path");
+  if (strchr(place, ':') != NULL)
+    fail(text("%s has a colon in its name", place), "unpack the bundle elsewhere");
   root = place;
   const char* name = strrchr(called, '/') ? strrchr(called, '/') + 1 : called;
 
@@ -230,16 +249,19 @@ int main(int count, char** arguments) {
   char* script = NULL;
   if (strcmp(name, "fabricmark") == 0) program = "python3", script = text("%s/libexec/command.py", root);
   if (strcmp(name, "run") == 0) program = "sh", script = text("%s/share/fabricmark/run.sh", root);
-  if (strcmp(program, "python3") == 0) words[next - 1] = text("%s/bin/python3", root);  // which finds its modules so
+  if (strcmp(program, "python3") == 0)
+    words[next - 1] = text("%s/bin/python3", root);  // which finds its modules so
   words[next++] = text("%s/libexec/%s", root, program);
   if (access(words[next - 1], X_OK) != 0)
     fail(text("%s is not in the bundle %s", name, root), "unpack it again, all of it");
-  if (strcmp(program, "python3") == 0) words[next++] = "-sE";  // no packages and variables of the host's Python
+  if (strcmp(program, "python3") == 0)
+    words[next++] = "-sE";  // no packages and variables of the host's Python
   if (script != NULL) words[next++] = script;
   for (int i = 1; i < count; ++i)
     if (!is_linker || !(starts_with(arguments[i], "-l") || starts_with(arguments[i], "-L")))
       words[next++] = arguments[i];
   if (!is_linker) set_environment(starts_with(name, "fm_"));
   execv(words[0], words);
-  fail(text("cannot start %s: %s", words[0], strerror(errno)), "this is a bundle for x86-64 Linux; unpack it again");
+  fail(text("cannot start %s: %s", words[0], strerror(errno)),
+       "this is a bundle for x86-64 Linux; unpack it again");
 }

@@ -1,8 +1,8 @@
 """Libraries that are linked again with only what a bundle uses of them.
 
-Debian's LLVM compiles for twenty kinds of processors, and PoCL asks it for one; where the same LLVM is there as
-archives (llvm-15-dev, libclang-15-dev), what PoCL asks for is linked from these alone: 75 MB of 175, and neither
-z3 nor ICU. NumPy brings an OpenBLAS, which does what programs ask Debian's for.
+Debian's LLVM compiles for twenty kinds of processors, and PoCL asks it for one; where the same LLVM is there
+as archives (llvm-15-dev, libclang-15-dev), what PoCL asks for is linked from these alone: 67 MB of 175, and
+neither z3 nor ICU. NumPy brings an OpenBLAS, which does what programs ask Debian's for.
 """
 
 import os
@@ -14,7 +14,7 @@ from binaries import Fault, libraries, run, symbols
 
 OF_TARGET = re.compile(r"LLVMInitialize([A-Za-z0-9]+?)(TargetInfo|TargetMC|Target|AsmParser|AsmPrinter)$")
 KEPT_TARGET = "X86"
-# What LLVM calls of the others, and of Polly, whose archives are not there: it does nothing, as Polly unasked.
+# LLVM calls Polly, whose archives are not there: as Polly unasked, it does nothing.
 NO_POLLY = """
 struct info { unsigned version; const char *name, *text; void (*callbacks)(void *); };
 static void none(void *builder) { (void)builder; }
@@ -24,8 +24,8 @@ SYSTEM_LIBRARIES = ("-lz", "-ltinfo", "-lpthread", "-ldl", "-lm")
 # Functions that programs call of OpenBLAS, by those of NumPy's, whose names and integers are others.
 BLAS = {"cblas_dgemm", "openblas_get_corename", "openblas_set_num_threads"}
 BLAS_SOURCE = """
-void scipy_cblas_dgemm64_(int, int, int, long, long, long, double, const double *, long, const double *, long, double,
-                          double *, long);
+void scipy_cblas_dgemm64_(int, int, int, long, long, long, double, const double *, long, const double *, long,
+                          double, double *, long);
 char *scipy_openblas_get_corename64_(void);
 void scipy_openblas_set_num_threads64_(int);
 void cblas_dgemm(int order, int ta, int tb, int m, int n, int k, double alpha, const double *a, int lda,
@@ -44,7 +44,7 @@ def usual_archives(llvm: Path) -> Path:
 
 
 def archives(llvm: Path, folder: Path | None) -> list[Path]:
-    """The archives of that LLVM and its clang, but for those of other processors; none where they are not there."""
+    """The archives of that LLVM and its clang, but for those of other processors; none without these."""
     found = sorted((folder or usual_archives(llvm)).glob("lib*.a"))
     if not {"libLLVMX86CodeGen.a", "libclangCodeGen.a"} <= {file.name for file in found}:
         return []
@@ -78,12 +78,16 @@ def llvm(pocl: Path, found: dict[str, Path], folder: Path | None, target: Path) 
         (folder / "words").write_text(f"{roots}\n" + "\n".join(map(str, ["-Wl,--start-group", *parts])))
         run("cc", "-c", "-Os", "-fPIC", "others.c", folder=folder)
         run(
-            "c++", "-shared", "-s", "-o", target.absolute(), f"-Wl,-soname,{name}", "-Wl,--gc-sections", "-Wl,-O1",
+            "c++", "-shared", "-s", "-o", target.absolute(), f"-Wl,-soname,{name}",
+            "-Wl,--gc-sections", "-Wl,-O1",
+            "-Wl,-z,pack-relative-relocs", "-Wl,--hash-style=gnu",
             "-Wl,-z,defs", "-Wl,--version-script=names.map", "others.o", "@words", "-Wl,--end-group",
             *SYSTEM_LIBRARIES, folder=folder,
         )  # fmt: skip
     if lacking := set(wanted) - symbols(target, defined=True):
-        raise Fault(f"the LLVM that was linked lacks {sorted(lacking)[0]}; install matching llvm and clang archives")
+        raise Fault(
+            f"the LLVM that was linked lacks {sorted(lacking)[0]}; install matching llvm and clang archives"
+        )
     return True
 
 
@@ -101,7 +105,8 @@ def blas(programs: list[Path], numpy_libraries: Path, target: Path) -> bool:
         source.write_text(BLAS_SOURCE)
         run(
             "cc", "-shared", "-s", "-O2", "-fPIC", "-o", target.absolute(), "-Wl,-soname,libopenblas.so.0",
-            f"-Wl,-rpath,$ORIGIN/{os.path.relpath(numpy_libraries, target.parent)}", "-Wl,-z,defs", "-Wl,--allow-shlib-undefined",
+            f"-Wl,-rpath,$ORIGIN/{os.path.relpath(numpy_libraries, target.parent)}",
+            "-Wl,-z,defs", "-Wl,--allow-shlib-undefined",
             source, own[0],
         )  # fmt: skip
     return True
