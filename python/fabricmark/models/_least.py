@@ -5,8 +5,8 @@ Raises nothing of its own; what each solves has one solution, which both ways fi
 
 import numpy as np
 
-ROUNDS = 500
-TOLERANCE = 1e-13  # of factors from one round to the next, relative
+ROUNDS = 200
+TOLERANCE = 1e-12  # of factors from one round to the next, relative
 
 
 def nonnegative(matrix: np.ndarray, wanted: np.ndarray) -> np.ndarray:
