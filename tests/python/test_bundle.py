@@ -292,9 +292,9 @@ def test_a_bare_mpirun_binds_no_threads(empty, program):
 
 @pytest.mark.full
 @pytest.mark.programs
-@pytest.mark.parametrize("name", ["fft", "hpl", "gemm", "random_access", "ptrans", "b_eff", "lbm", "tsunami"])
+@pytest.mark.parametrize("name", ["fft", "hpl", "gemm", "random_access", "ptrans", "b_eff", "shallow_water"])
 def test_every_kind_of_kernel_is_compiled_by_the_smaller_llvm(empty, name):
     root, _ = empty
-    for variant in ("base", "throughput"):
+    for variant in ("base",) if name == "b_eff" else ("base", "throughput"):
         done = inside(root, f"/opt/bundle/bin/fm_{name}", "--variant", variant, "--repetitions", "1", "-q")
-        assert done.returncode == 0 or "there is no" in done.stderr, done.stderr
+        assert done.returncode == 0 and "valid" in done.stdout, done.stderr
