@@ -31,9 +31,6 @@ IN_VENV := PATH="$(CURDIR)/.venv/bin:$$PATH"
 SHORT_SLICES := .venv/bin/python tools/short_slices.py
 # Where only .runtimes/ offers OpenCL, this points the loader there.
 WITH_OPENCL := eval "$$("$(PYTHON)" tools/setup.py --environment)"
-RUN := $(FABRICMARK) run all $(if $(RUNTIME),--runtime $(RUNTIME))
-# Ranks of one process on a device, as the processes of MPI would wait for each other on the cores that compute.
-MICRO := $(FABRICMARK) run micro $(if $(RUNTIME),--runtime $(RUNTIME))
 
 CXX_FILES := find $(wildcard src tests bench kernels docs rtl) -type f \
     \( -name '*.cpp' -o -name '*.hpp' -o -name '*.cl' -o -name '*.h' \) -print0
@@ -49,7 +46,7 @@ define pytest_closing_line
 grep -hE '(passed|failed|error|no tests ran).* in [0-9.]+s' $(1) | tail -n 1 || echo "pytest ended without a verdict; see $(1)"
 endef
 
-.PHONY: help setup setup-build build programs first-programs first-table run install wheel container debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench docs format lint sanitize clean
+.PHONY: help setup setup-build build programs first-programs first-table run install wheel bundle container debug-programs test test-full test-rtl test-rtl-short test-rtl-full bench docs format lint sanitize clean
 
 help:  ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
@@ -85,29 +82,10 @@ first-table:
 	    rm -rf $(FIRST); \
 	fi
 
-# Once, and quickly: the second time the machine is known. An emulator's times say nothing about hardware.
-MEASURE := $(if $(filter fpga-emulator,$(RUNTIME)),true,$(FABRICMARK) systems new --quick $(if $(RUNTIME),--runtime $(RUNTIME)))
-
-# Two starts in the same second get two folders: mkdir without -p makes none that is there.
-NEW_FOLDER := mkdir -p results; folder=results/run-$$(date -u +%Y%m%dT%H%M%SZ); \
-    for more in "" -2 -3 -4 -5 -6 -7 -8 -9; do mkdir "$$folder$$more" 2>/dev/null && echo "$$folder$$more" && exit; done; \
-    echo "run: no folder $$folder can be made; free results/ for writing" >&2; exit 3
-
 run:  ## measure every device found, alone and on 2 ranks, and print the report (RUNTIME=system|intel-cpu|fpga-emulator|sycl|all)
 	@$(MAKE) first-table
 	@$(MAKE) programs
-	@status=0; mkdir -p $(LOGS); folder=$$($(NEW_FOLDER)); \
-	if command -v mpirun >/dev/null || command -v srun >/dev/null; then two="--mpi 2"; else two="--ranks 2"; fi; \
-	$(MEASURE) || echo "run: this machine was not measured; the report takes its kernels as perfect"; \
-	echo "run: every device, one rank, on CPUs with both kernels (what the programs print: $(LOGS)/run-one.log)"; \
-	$(RUN) --both --pictures --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-one.log || status=$$?; \
-	echo "run: every device, 2 ranks ($$two; what the programs print: $(LOGS)/run-two.log)"; \
-	$(RUN) $$two --output $$folder $(RUN_OPTIONS) >$(LOGS)/run-two.log || status=$$?; \
-	echo "run: a short set of micro-benchmarks, between devices and between hosts (what the programs print: $(LOGS)/run-micro.log)"; \
-	$(MICRO) --ranks 2 --output $$folder >$(LOGS)/run-micro.log || status=$$?; \
-	$(MICRO) $$two --output $$folder -- H H >>$(LOGS)/run-micro.log || status=$$?; \
-	if ! rmdir $$folder 2>/dev/null; then $(FABRICMARK) report $$folder --html $$folder/report.html || status=$$?; fi; \
-	exit $$status
+	@FABRICMARK="$(FABRICMARK)" RUNTIME="$(RUNTIME)" RUN_OPTIONS="$(RUN_OPTIONS)" LOGS="$(LOGS)" sh tools/run.sh
 
 # What a debugger needs: each source by itself, with nothing optimised away. Nobody else would see that it does not build.
 debug-programs: setup
@@ -115,7 +93,7 @@ debug-programs: setup
 
 # pytest's workers find the rewritten test files in the cache of bytecode, instead of each making them.
 test: setup-also-dev build  ## unit tests and Python tests
-test-full: setup-also-full build debug-programs  ## the same with the tests that take long, and the programs for a debugger
+test-full: setup-also-full setup-also-bundle build debug-programs  ## the same with the tests that take long, and the programs for a debugger
 test: selection := not full
 test-full: selection := full or not full
 test test-full:
@@ -148,6 +126,10 @@ install: programs  ## programs, kernels, systems and the command, below PREFIX
 wheel: setup  ## all that predicts as a Python package with nothing to compile (build/wheel)
 	@$(call configure,release); $(IN_VENV) cmake --build --preset release --target fabricmark-describe
 	@.venv/bin/python packaging/wheel/fabricmark_wheel.py
+
+# What is not PoCL's of LLVM stays out where LLVM's archives are there, which the set-up gets.
+bundle: setup-also-bundle programs  ## all of it, with PoCL, Open MPI and Python, for another x86-64 Linux without network and root (build/bundle)
+	@.venv/bin/python packaging/bundle/fabricmark_bundle.py
 
 # podman and buildah work without root; docker takes the same words.
 CONTAINER_BUILDER ?= $(firstword $(shell command -v podman buildah docker 2>/dev/null))

@@ -31,7 +31,7 @@ LOG = ROOT / "build" / "setup.log"
 # What apt could not get last time: as long as all of it can be done without, later runs do not ask again.
 APT_FAILED = ROOT / "build" / "setup-apt.failed"
 OLDEST_PYTHON = (3, 11)
-ALSO = ("bench", "dev", "docs", "full", "rtl", "simgrid")  # what more there is to prepare for
+ALSO = ("bench", "bundle", "dev", "docs", "full", "rtl", "simgrid")  # what more there is to prepare for
 # Packages that a group needs besides those of runs.
 MORE_REQUIREMENTS = {
     "dev": "requirements-dev.txt",

@@ -125,6 +125,9 @@ def _speak_utf8(stream: Any) -> None:
 
 def internal(error: Exception) -> FabricmarkError:
     """What no check has foreseen, as one line; bad input shall not get here."""
+    if isinstance(error, ModuleNotFoundError) and (error.name or "").partition(".")[0] == "scipy":
+        remedy = "take an installation of Fabricmark (`make install`): a bundle brings no SciPy"
+        return FabricmarkError("this needs SciPy, which is not here", remedy, ENVIRONMENT)
     cause = f"internal error: {type(error).__name__}: {error}"
     remedy = "please report it with what FABRICMARK_DEBUG=1 in the environment prints"
     return FabricmarkError(cause, remedy, ENVIRONMENT)

@@ -72,7 +72,7 @@ FIRST = (
     "test_programs_runtime", "test_systems_new", "test_campaign_stopping", "test_wrong_kernels_gemm",
     "test_programs_power", "test_programs_failing_calls", "test_wrong_kernels_shallow_water",
     "test_programs_faulty_mpi", "test_programs_omb", "test_report_browser", "test_report_page",
-    "test_programs_xrt", "test_card_streams", "test_validation",
+    "test_programs_xrt", "test_card_streams", "test_validation", "test_bundle",
 )  # fmt: skip
 
 

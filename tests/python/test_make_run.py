@@ -31,6 +31,8 @@ def start(folder):
 
 def test_two_starts_in_one_second_do_not_share_a_folder(tmp_path):
     shutil.copy(REPOSITORY / "Makefile", tmp_path)
+    (tmp_path / "tools").mkdir()
+    shutil.copy(REPOSITORY / "tools" / "run.sh", tmp_path / "tools")
     stand_in(tmp_path / ".venv" / "bin" / "fabricmark", FABRICMARK)
     for name in ("cmake", "ninja"):
         stand_in(tmp_path / ".venv" / "bin" / name, "#!/bin/sh\n")

@@ -8,11 +8,13 @@ from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING
 
-import jsonschema_rs
-
 from fabricmark.base import transports
 from fabricmark.base.errors import FabricmarkError, printable
 
+try:
+    import jsonschema_rs
+except ModuleNotFoundError:  # in a bundle, which has few results to read: the slow way does
+    jsonschema_rs = None  # type: ignore[assignment]
 if TYPE_CHECKING:  # a tenth of a second for every command, and needed only where something does not fit
     from jsonschema import Draft202012Validator
     from jsonschema.exceptions import ValidationError
@@ -43,7 +45,9 @@ def _compiled(name: str) -> jsonschema_rs.Draft202012Validator:
 
 
 def _is_valid(name: str, document: object) -> bool:
-    """The quick answer, compiled: two hundred times as fast on a thousand result files."""
+    """The quick answer, compiled: two hundred times as fast on a thousand result files. False: not known."""
+    if jsonschema_rs is None:
+        return False
     try:
         return _compiled(name).is_valid(document)
     except (ValueError, OverflowError, RecursionError):

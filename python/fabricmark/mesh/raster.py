@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from fabricmark.base.errors import ENVIRONMENT, FabricmarkError
 from fabricmark.mesh.arrays import Arrays
 
 if TYPE_CHECKING:
@@ -27,9 +28,14 @@ class Raster:
 
 
 def make(arrays: Arrays, pixels: int) -> Raster:
-    """As many pixels along the mesh's longer side."""
+    """As many pixels along the mesh's longer side. Raises FabricmarkError (3) without SciPy."""
     import numpy
-    from scipy.spatial import cKDTree
+
+    try:
+        from scipy.spatial import cKDTree
+    except ModuleNotFoundError as error:
+        remedy = "draw it with an installation of Fabricmark: a bundle brings no SciPy"
+        raise FabricmarkError("a mesh is drawn with SciPy, which is not here", remedy, ENVIRONMENT) from error
 
     corners = arrays.corners()
     left, bottom = arrays.x.min(), arrays.y.min()

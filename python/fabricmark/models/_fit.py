@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from fabricmark.base.terminal import percent
+from fabricmark.models._least import robust
 
 HUBER = 1.345  # residuals beyond so many standard deviations count less
 DEVIATIONS = 1.4826  # of a normal distribution, in its median absolute one
@@ -47,7 +48,6 @@ def _two_not_negative(columns):
 
     The loss is Huber's with a scale that the residuals themselves set; it is found in a few rounds.
     """
-    from scipy.optimize import least_squares  # imported here: most commands fit nothing
 
     def errors(factors):
         return columns @ factors - 1
@@ -59,10 +59,7 @@ def _two_not_negative(columns):
         before, scale = scale, HUBER * max(DEVIATIONS * float(np.median(away)), 1e-12)
         if abs(scale - before) <= TOLERANCE * scale:
             break
-        found = least_squares(
-            errors, found, jac=lambda _: columns, bounds=(0, np.inf), method="dogbox", loss="huber",
-            f_scale=scale, xtol=TOLERANCE, ftol=TOLERANCE, gtol=TOLERANCE,
-        ).x  # fmt: skip
+        found = robust(columns, found, scale, TOLERANCE)
     return found, away
 
 

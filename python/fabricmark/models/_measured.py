@@ -14,6 +14,7 @@ import numpy as np
 from fabricmark.base.grouping import grouped
 from fabricmark.models import Board
 from fabricmark.models._fit import fit_latency_bandwidth
+from fabricmark.models._least import nonnegative
 from fabricmark.models._missing import Needed
 from fabricmark.models.machine import Bitstream, Curve, Network, Times
 
@@ -80,8 +81,6 @@ def shares(parts: Sequence[Sequence[float]], seconds: Sequence[float]) -> np.nda
     `parts`: runs x parts [s]. What the runs do not tell apart shares one slowdown; none is much faster than
     its limit.
     """
-    from scipy.optimize import nnls  # imported here: the report shall not wait for it
-
     times = np.asarray(seconds, dtype=float)
     columns = np.asarray(parts, dtype=float) / times[:, None]
     least = 1 / MOST_EFFICIENT
@@ -89,7 +88,7 @@ def shares(parts: Sequence[Sequence[float]], seconds: Sequence[float]) -> np.nda
     weights = PRIOR * np.maximum(columns.mean(axis=0), 1e-12)
     matrix = np.vstack([columns, np.diag(weights)])
     wanted = np.concatenate([np.ones(len(times)), weights * common])
-    return 1 / (least + nnls(matrix, wanted - matrix.sum(axis=1) * least)[0])
+    return 1 / (least + nonnegative(matrix, wanted - matrix.sum(axis=1) * least))
 
 
 def line_seconds(moved_bytes, fitted: Mapping[str, float], name: str):
@@ -109,13 +108,11 @@ def line_seconds(moved_bytes, fitted: Mapping[str, float], name: str):
 
 def fit_curve(moved_bytes, seconds, name: str, cached_bytes: float) -> tuple[dict[str, float], float]:
     """(the three parameters of a measured curve, its mean square error) with this size of the caches."""
-    from scipy.optimize import nnls
-
     moved, times = np.asarray(moved_bytes, dtype=float), np.asarray(seconds, dtype=float)
     inside = np.minimum(moved, cached_bytes)
     columns = np.stack([np.ones_like(moved), inside, moved - inside], axis=1) / times[:, None]
     scale = np.maximum(np.linalg.norm(columns, axis=0), 1e-300)
-    found = nnls(columns / scale, np.ones(len(times)))[0]
+    found = nonnegative(columns / scale, np.ones(len(times)))
     error = float(np.mean((columns / scale @ found - 1) ** 2))
     start, cached, memory = found / scale
     fastest = float(np.max(moved / times))
