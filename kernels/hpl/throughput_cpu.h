@@ -140,7 +140,7 @@ __kernel ONE_ITEM void left(__global TILE_VALUE* restrict a, __global const tile
       for (uint i = 0; i < TILE_ROWS; ++i) {
         FM_UNROLL_FULLY
         for (uint v = 0; v < TILE_VECTORS; ++v) {
-          own[(j * TILE_VECTORS + v) * TILE_ROWS + i] = IN_PANEL(TO_LEFT(sum[i][v]));
+          own[(j * TILE_VECTORS + v) * TILE_ROWS + i] = IN_PANEL(SCALE_LEFT(sum[i][v]));
           *(__global tile_vector*)(result + (size_t)i * columns + v * WIDTH) = sum[i][v];
         }
       }
@@ -210,7 +210,7 @@ __kernel ONE_ITEM void inner(__global TILE_VALUE* restrict a, __global const til
         FM_UNROLL_FULLY
         for (uint v = 0; v < TILE_VECTORS; ++v) {
           __global tile_vector* place = (__global tile_vector*)(result + (size_t)i * columns + v * WIDTH);
-          *place -= FROM_LEFT(sum[i][v]);
+          *place -= UNSCALE_LEFT(sum[i][v]);
         }
       }
     }

@@ -377,7 +377,7 @@ __kernel ONE_GROUP void left(__global TILE_VALUE* a, __global const TILE_VALUE* 
       FM_UNROLL_ON_GPU
       for (uint j = 0; j < SUM_COLUMNS; ++j) {
         start[SUM_ROW(i) * (size_t)columns + c + SUM_COLUMN(j)] = sum[i][j];
-        STORE_IN_PANEL(TO_LEFT(sum[i][j]), own, SUM_ROW(i) * BLOCK_SIZE + c + SUM_COLUMN(j));
+        STORE_IN_PANEL(SCALE_LEFT(sum[i][j]), own, SUM_ROW(i) * BLOCK_SIZE + c + SUM_COLUMN(j));
       }
     }
     barrier(CLK_GLOBAL_MEM_FENCE);
@@ -453,7 +453,7 @@ __kernel ONE_GROUP void inner(__global TILE_VALUE* restrict a,
       FM_UNROLL_ON_GPU
       for (uint j = 0; j < SUM_COLUMNS; ++j)
         start[SUM_ROW(first_row + i) * (size_t)columns + SUM_COLUMN(j)] =
-            old[i][j] - FROM_LEFT(sum[first_row + i][j]);
+            old[i][j] - UNSCALE_LEFT(sum[first_row + i][j]);
     }
   }
 }

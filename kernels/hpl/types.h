@@ -23,11 +23,11 @@
 // LEFT_SCALE, a power of two that no halves overflow with and that the inner kernel takes out of the sums.
 #if HPL_TYPE == HPL_TYPE_mixed
 #define LEFT_SCALE 16384
-#define FROM_LEFT(sum) ((sum) * (1.0f / LEFT_SCALE))
-#define TO_LEFT(value) ((value)*LEFT_SCALE)
+#define UNSCALE_LEFT(sum) ((sum) * (1.0f / LEFT_SCALE))
+#define SCALE_LEFT(value) ((value)*LEFT_SCALE)
 #else
-#define FROM_LEFT(sum) (sum)
-#define TO_LEFT(value) (value)
+#define UNSCALE_LEFT(sum) (sum)
+#define SCALE_LEFT(value) (value)
 #endif
 
 #endif

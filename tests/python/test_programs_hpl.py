@@ -201,8 +201,8 @@ WRONG_MIXED = {
         "  return FM_PASTE(vload, WIDTH)(0, all);",
     ),
     "a scale that is not taken out": (
-        "*place -= FROM_LEFT(sum[i][v]);",
-        "*place -= 0.5f * FROM_LEFT(sum[i][v]);",
+        "*place -= UNSCALE_LEFT(sum[i][v]);",
+        "*place -= 0.5f * UNSCALE_LEFT(sum[i][v]);",
     ),
 }
 
