@@ -136,7 +136,7 @@ class TypedHpl : public runtime::Benchmark {
         "brings the factors to the hosts and solves there; no pivoting, as the matrix is diagonally "
         "dominant"};
     if (is_mixed_) {
-      notes.push_back(
+      notes.emplace_back(
           "lu is of float, and its updates multiply halves: eps of the factors' verdicts is that of half, "
           "2^-10");
     }
