@@ -25,7 +25,11 @@ new_folder() {
 }
 
 run() {
-  "$FABRICMARK" run ${chosen:-all} ${RUNTIME:+--runtime "$RUNTIME"} "$@" --output "$folder" ${RUN_OPTIONS:-}
+  ended=0
+  for one in ${chosen:-all}; do
+    "$FABRICMARK" run "$one" ${RUNTIME:+--runtime "$RUNTIME"} "$@" --output "$folder" ${RUN_OPTIONS:-} || ended=$?
+  done
+  return $ended
 }
 
 # Ranks of one process on a device, as the processes of MPI would wait for each other on the cores that compute.

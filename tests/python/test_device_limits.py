@@ -5,6 +5,7 @@ Programs and their variants are found by listing; a new one is tried as well.
 
 import itertools
 import json
+import re
 
 import pytest
 from conftest import REPOSITORY
@@ -249,3 +250,13 @@ def test_a_processor_of_many_units_runs_with_its_defaults(tmp_path, name):
     assert done.code == 0, done.errors
     if "Portable" in done.document["environment"]["device"]["platform"]:
         assert done.document["parameters"]["replications"] == (65 if name == "stream" else 64)
+
+
+def test_no_kernel_for_gpus_is_without_arguments():
+    """What NVIDIA's compiler (driver 580) says of arguments that are not there, its assembler refuses."""
+    files = [*REPOSITORY.glob("kernels/*/throughput*"), *REPOSITORY.glob("kernels/*/base.cl")]
+    files += REPOSITORY.glob("src/**/*.cpp")
+    kernel = re.compile(r"__kernel\b[^;{]*?\bvoid\s+(\w+)\s*\(([^)]*)\)")
+    found = [(path, *one) for path in files for one in kernel.findall(path.read_text(encoding="utf-8"))]
+    assert len(found) > 40
+    assert not [one for one in found if one[2].strip() in ("", "void")]

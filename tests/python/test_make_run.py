@@ -45,3 +45,19 @@ def test_two_starts_in_one_second_do_not_share_a_folder(tmp_path):
     # Alone, on 2 ranks, and messages between devices and between hosts.
     assert (folders.count(first), folders.count(second)) == (4, 4)
     assert (first, second) == ("results/run-20261122T000000Z", "results/run-20261122T000000Z-2")
+
+
+def test_benchmarks_that_are_named_run_one_after_the_other(tmp_path):
+    """Also where the first fails, which the status tells."""
+    stand_in(
+        tmp_path / "fabricmark",
+        '#!/bin/bash\necho "$1 $2" >>calls.txt\n'
+        'while [ "$1" != --output ]; do shift || exit 0; done\ntouch "$2/result.json"\n'
+        'grep -c "run" calls.txt | grep -qx 1 && exit 3\nexit 0\n',
+    )
+    done = subprocess.run(
+        [REPOSITORY / "tools" / "run.sh", "stream", "gemm"], cwd=tmp_path, check=False,
+        env={**os.environ, "FABRICMARK": str(tmp_path / "fabricmark"), "LOGS": "logs"},
+    )  # fmt: skip
+    ran = [line for line in (tmp_path / "calls.txt").read_text().splitlines() if line.startswith("run ")]
+    assert ran == ["run stream", "run gemm"] * 2 and done.returncode == 3
