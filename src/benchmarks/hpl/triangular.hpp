@@ -1,5 +1,8 @@
 #pragma once
 
+#include <algorithm>
+
+#include "base/parallel.hpp"
 #include "benchmarks/hpl/dot.hpp"
 #include "benchmarks/hpl/vectors.hpp"
 #include "transport/messages.hpp"
@@ -143,10 +146,14 @@ class TriangularSolver {
   }
 
   void add(Sweep& sweep, std::size_t block_row, std::size_t first, std::size_t end) const {
+    constexpr std::size_t kLeast = std::size_t{1} << 18;  // elements for which starting a thread pays
     const std::size_t start = local_row(block_row);
-    for (std::size_t i = 0; i < layout_.block; ++i) {
-      sweep.sums[start + i] += dot(row(start + i) + first, sweep.x.data() + first, end - first);
-    }
+    const std::size_t least = kLeast / std::max<std::size_t>(1, end - first) + 1;
+    parallel_for(layout_.block, vectors_.threads(), least, [&](std::size_t begin, std::size_t stop) {
+      for (std::size_t i = begin; i < stop; ++i) {
+        sweep.sums[start + i] += dot(row(start + i) + first, sweep.x.data() + first, end - first);
+      }
+    });
   }
 
   const Vectors& vectors_;
