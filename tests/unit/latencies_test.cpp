@@ -64,7 +64,7 @@ class TimedKernel : public device::backend::Kernel {
              Event* done) const override {
     dynamic_cast<FakeQueue&>(queue).run(costs_->held_up(costs_->start_seconds), nullptr, done);
   }
-  [[nodiscard]] std::optional<std::size_t> argument_count() const override { return 0; }
+  [[nodiscard]] std::optional<std::size_t> argument_count() const override { return 1; }
   [[nodiscard]] std::optional<std::vector<device::TakenArgument>> arguments() const override {
     return std::nullopt;
   }
