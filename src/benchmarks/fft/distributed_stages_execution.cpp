@@ -1,6 +1,5 @@
 // One vector over all ranks by the kernels of GPUs.
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "benchmarks/fft/distributed.hpp"
@@ -19,23 +18,18 @@ class DistributedStages : public Distributed {
       : Distributed(context, complex_bytes, kAxisPass, kMoveRuns),
         tile_points_(context.parameters().count("tile_points")),
         log_points_(log2(local_points(context))),
-        passes_(passes(log2(size().rows), log2(context.parameters().count("radix_points")))),
-        log_larger_((log2(size().rows) + passes_ - 1) / passes_),
+        passes_(passes_of(log2(size().rows), log2(context.parameters().count("radix_points")))),
+        log_larger_(log_radices_of(log2(size().rows), passes_).back()),
         axis_pass_(context.replications(1, kAxisPass)),
         smaller_axis_pass_(context.replications(1, kSmallerAxisPass)),
         transpose_(context.replications(1, kTranspose)),
         twiddles_(of_type(complex_bytes, [&](auto zero) {
-          const std::size_t smaller = log2(size().columns) / passes_;
+          const std::size_t smaller = log_radices_of(log2(size().columns), passes_).front();
           return filled_buffer(context, kAxisPass, "twiddles",
                                twiddles_of_steps<decltype(zero)>({smaller, log_larger_}));
         })) {}
 
  private:
-  static std::size_t log2(std::size_t power) { return static_cast<std::size_t>(std::bit_width(power)) - 1; }
-  static std::size_t passes(std::size_t log_axis, std::size_t log_radix) {
-    return (log_axis + log_radix - 1) / log_radix;
-  }
-
   /// Of 2^log_outer x 2^log_inner runs, of which the first two axes are swapped.
   struct Runs {
     std::size_t log_outer = 0;
@@ -76,8 +70,7 @@ class DistributedStages : public Distributed {
     device::Buffer* to = &output();
     const std::size_t tiles = ((std::size_t{1} << log_points_) + tile_points_ - 1) / tile_points_;
     std::size_t log_done = 0;
-    for (std::size_t pass = 0; pass < passes_; ++pass) {
-      const std::size_t log_radix = (log_axis + pass) / passes_;
+    for (const std::size_t log_radix : log_radices_of(log_axis, passes_)) {
       device::Replications& kernel = log_radix == log_larger_ ? axis_pass_ : smaller_axis_pass_;
       kernel.set(0, {{"source", *from},
                      {"target", *to},

@@ -1,5 +1,4 @@
 // The throughput kernels of a GPU, on a batch.
-#include <bit>
 
 #include "benchmarks/fft/batch.hpp"
 #include "benchmarks/fft/tables.hpp"
@@ -18,7 +17,8 @@ class StagesExecution : public Batch {
   StagesExecution(const runtime::Context& context, std::size_t complex_bytes)
       : Batch(context, complex_bytes, kPass),
         tile_points_(context.parameters().count("tile_points")),
-        log_radices_(log_radices_of(log_size(), context.parameters().count("radix_points"))),
+        log_radices_(log_radices_of(log_size(),
+                                    passes_of(log_size(), log2(context.parameters().count("radix_points"))))),
         twiddles_(of_type(complex_bytes,
                           [&](auto zero) {
                             return filled_buffer(context, kPass, "twiddles",
@@ -28,15 +28,6 @@ class StagesExecution : public Batch {
         smaller_(context.replications(static_cast<int>(parts().size()), kSmallerPass)) {}
 
  private:
-  /// Passes share out the bits of a point's number, as throughput_gpu.h does. Smaller ones first.
-  static std::vector<std::size_t> log_radices_of(std::size_t log_size, std::size_t radix_points) {
-    const auto largest = static_cast<std::size_t>(std::bit_width(radix_points) - 1);
-    const std::size_t passes = (log_size + largest - 1) / largest;
-    std::vector<std::size_t> radices;
-    for (std::size_t pass = 0; pass < passes; ++pass) radices.push_back((log_size + pass) / passes);
-    return radices;
-  }
-
   void start(Direction direction) override {
     std::size_t log_done = 0;
     const std::size_t passes = log_radices_.size();

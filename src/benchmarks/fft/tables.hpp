@@ -1,6 +1,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstddef>
 #include <numbers>
@@ -46,6 +47,21 @@ device::HostArray<T> twiddles(std::size_t points, int threads = 1) {
     }
   });
   return table;
+}
+
+/// Of a power of two.
+inline std::size_t log2(std::size_t power) { return static_cast<std::size_t>(std::bit_width(power)) - 1; }
+
+/// Passes, of radix 2^`log_largest` or less, over 2^`log_size` points.
+inline std::size_t passes_of(std::size_t log_size, std::size_t log_largest) {
+  return (log_size + log_largest - 1) / log_largest;
+}
+
+/// They share out the bits of a point's number, as kernels/fft/throughput_gpu.h does. Smaller ones first.
+inline std::vector<std::size_t> log_radices_of(std::size_t log_size, std::size_t passes) {
+  std::vector<std::size_t> radices;
+  for (std::size_t pass = 0; pass < passes; ++pass) radices.push_back((log_size + pass) / passes);
+  return radices;
 }
 
 /// Those of passes of radix 2^`log_radices` (smaller ones first, of at most two kinds) in steps of radix 16

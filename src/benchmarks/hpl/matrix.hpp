@@ -99,8 +99,7 @@ class Matrix {
   template <typename Body>
   void over_rows(Body&& body) const {
     const Layout& layout = vectors_.layout();
-    constexpr std::size_t kLeast = std::size_t{1} << 18;  // elements of a thread
-    const std::size_t least = kLeast / std::max<std::size_t>(1, layout.local_columns()) + 1;
+    const std::size_t least = rows_worth_a_thread(layout.local_columns());
     parallel_for(layout.local_rows(), vectors_.threads(), least, [&](std::size_t begin, std::size_t end) {
       auto own = body;
       std::vector<double> room;

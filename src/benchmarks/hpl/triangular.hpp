@@ -146,9 +146,8 @@ class TriangularSolver {
   }
 
   void add(Sweep& sweep, std::size_t block_row, std::size_t first, std::size_t end) const {
-    constexpr std::size_t kLeast = std::size_t{1} << 18;  // elements for which starting a thread pays
     const std::size_t start = local_row(block_row);
-    const std::size_t least = kLeast / std::max<std::size_t>(1, end - first) + 1;
+    const std::size_t least = rows_worth_a_thread(end - first);
     parallel_for(layout_.block, vectors_.threads(), least, [&](std::size_t begin, std::size_t stop) {
       for (std::size_t i = begin; i < stop; ++i) {
         sweep.sums[start + i] += dot(row(start + i) + first, sweep.x.data() + first, end - first);

@@ -1,5 +1,6 @@
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
@@ -7,6 +8,12 @@
 #include "runtime/communicator.hpp"
 
 namespace fabricmark::hpl {
+
+/// Rows of so many elements for which starting a thread pays.
+inline std::size_t rows_worth_a_thread(std::size_t columns) {
+  constexpr std::size_t kElements = std::size_t{1} << 18;
+  return kElements / std::max<std::size_t>(1, columns) + 1;
+}
 
 /// Vectors that are divided over the columns of the grid: every rank holds the elements of its own columns of
 /// the matrix, so that the ranks of a grid column hold the same. All calls are collective, and every rank

@@ -27,7 +27,6 @@ INPUTS = (
     *_roofline.INPUTS, *_transfers.INPUTS, "board.arithmetic.half", "board.memory.clock", "bitstream.clock",
 )  # fmt: skip
 short_runs = several_sizes
-# Type of the numbers that are multiplied and added, and bytes of the stored ones.
 MATRICES = 4  # A, B and C are read, C is written
 GROWTH = 3 / 2  # n^3 operations on n^2 elements
 # A parameter of published runs alone (published.py).
