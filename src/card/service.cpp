@@ -80,7 +80,7 @@ const Bitstream& Service::bitstream() const {
 void Service::load(const Fields& fields) {
   memory_.put_files_in(fields.bytes(5).empty() ? "." : std::string(fields.bytes(5)));
   if (fields.bytes(2).empty()) return;
-  const auto take = [this](std::shared_ptr<const Bitstream> next) {
+  const auto take = [this](std::unique_ptr<const Bitstream> next) {
     const std::scoped_lock lock(mutex_);
     bitstream_.swap(next);
     return next;
@@ -89,7 +89,7 @@ void Service::load(const Fields& fields) {
   const WordFault of_words = fault_ == Fault::kFlipped ? WordFault::kFlipped
                              : fault_ == Fault::kLost  ? WordFault::kLost
                                                        : WordFault::kNone;
-  take(std::make_shared<const Bitstream>(std::string(fields.bytes(2)), fault_ == Fault::kMeeting, cables_,
+  take(std::make_unique<const Bitstream>(std::string(fields.bytes(2)), fault_ == Fault::kMeeting, cables_,
                                          of_words));
 }
 
@@ -200,19 +200,14 @@ std::string Service::answer(std::uint32_t call, const Fields& fields) {
   }
 }
 
-std::shared_ptr<const Bitstream> Service::loaded() const {
-  const std::scoped_lock lock(mutex_);
-  return bitstream_;
-}
-
 std::string Service::running_for(double seconds) const {
-  const std::shared_ptr<const Bitstream> now = loaded();
-  return now ? now->running_for(seconds) : "";
+  const std::scoped_lock lock(mutex_);
+  return bitstream_ ? bitstream_->running_for(seconds) : "";
 }
 
 std::string Service::failure() const {
-  const std::shared_ptr<const Bitstream> now = loaded();
-  return now ? now->failure() : "";
+  const std::scoped_lock lock(mutex_);
+  return bitstream_ ? bitstream_->failure() : "";
 }
 
 }  // namespace fabricmark::card

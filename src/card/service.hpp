@@ -51,13 +51,14 @@ class Service {
   void copy_to_file(const Fields& fields) const;
   void copy_from_file(const Fields& fields) const;
   [[nodiscard]] const Bitstream& bitstream() const;
-  [[nodiscard]] std::shared_ptr<const Bitstream> loaded() const;
 
   Memory memory_;
   Fault fault_;
   CablePlace cables_;
-  mutable std::mutex mutex_;  ///< of which bitstream it is
-  std::shared_ptr<const Bitstream> bitstream_;
+  /// Of which bitstream it is. Who looks at it from another thread holds this, so that only the thread which
+  /// loads the next one ends its kernels, and before that: two bitstreams would share the card's cables.
+  mutable std::mutex mutex_;
+  std::unique_ptr<const Bitstream> bitstream_;
   bool is_closed_ = false;
 };
 

@@ -81,6 +81,18 @@ def test_the_two_device_example_is_valid(bitstream, backend):
 
 @pytest.mark.programs
 @ON_CARDS
+@pytest.mark.skipif(xrt.find() is None or xrt.find().version != xrt.DROPS_REALLOC, reason="another XRT")
+def test_no_closed_card_shuts_down_what_another_one_uses(bitstream, tmp_path):
+    """By the names that the loader binds: XRT 2.13 calls this at each closing, from any thread."""
+    done = run(bitstream, "opencl", LD_DEBUG="bindings", LD_DEBUG_OUTPUT=str(tmp_path / "bound"))
+    assert done.returncode == 0, done.stderr
+    lines = [line for file in tmp_path.glob("bound.*") for line in file.read_text().splitlines()]
+    bound = [line for line in lines if "ShutdownProtobufLibrary" in line and "binding file" in line]
+    assert bound and all("libfabricmark-xrt-repair.so" in line for line in bound), bound
+
+
+@pytest.mark.programs
+@ON_CARDS
 def test_a_flipped_word_is_found(bitstream):
     done = run(bitstream, "xrt", FABRICMARK_CARD_FAULT="flipped")
     assert done.returncode == 1 and done.stdout == "1 of 16000 values are wrong\n", done.stderr
