@@ -287,7 +287,11 @@ bool ComputeUnit::call(Slots& slots) {
     return false;
   } catch (const Error& error) {
     const std::scoped_lock lock(mutex_);
-    failure_ = "the kernel of " + unit_.name + " cannot go on: " + error.what();
+    // Cards end one after the other: a kernel that nobody started is owed no word by one that has gone.
+    if (unit_.protocol == Protocol::kNone && dynamic_cast<const OtherCardGone*>(&error) != nullptr)
+      gone_ = error.cause();
+    else
+      failure_ = "the kernel of " + unit_.name + " cannot go on: " + error.what();
     return false;
   }
 }
@@ -338,6 +342,11 @@ std::string ComputeUnit::waits() const {
 std::string ComputeUnit::failure() const {
   const std::scoped_lock lock(mutex_);
   return failure_;
+}
+
+std::string ComputeUnit::gone() const {
+  const std::scoped_lock lock(mutex_);
+  return gone_;
 }
 
 std::string ComputeUnit::read(std::uint64_t offset, std::uint64_t bytes) {
@@ -469,7 +478,12 @@ ComputeUnit& Bitstream::unit_at(std::uint64_t address) const {
 
 std::string Bitstream::running_for(double seconds) const {
   const auto found = std::ranges::find_if(units_, [&](const auto& one) { return one->seconds() > seconds; });
-  return found == units_.end() ? "" : (*found)->unit().name + (*found)->waits();
+  if (found == units_.end()) return "";
+  std::string text = (*found)->unit().name + (*found)->waits();
+  for (const auto& one : units_) {
+    if (const std::string gone = one->gone(); !gone.empty()) text += " (" + gone + ")";
+  }
+  return text;
 }
 
 std::string Bitstream::failure() const {

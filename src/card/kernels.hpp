@@ -123,6 +123,8 @@ class ComputeUnit {
   [[nodiscard]] std::string waits() const;
   /// Why its kernel could not go on; empty where it could.
   [[nodiscard]] std::string failure() const;
+  /// Which of its streams ended with the other card, where that is no failure; else empty.
+  [[nodiscard]] std::string gone() const;
 
  private:
   /// An argument, or the address of a port, by position.
@@ -156,6 +158,7 @@ class ComputeUnit {
   std::uint64_t starts_ = 0;
   std::optional<Slots> next_;  // of a chain: started, while the run before it has not ended
   std::string failure_;
+  std::string gone_;
   std::function<bool(std::uint64_t start)> may_end_;
   std::function<void()> at_end_;
   std::thread thread_;
@@ -175,8 +178,8 @@ class Bitstream {
   [[nodiscard]] const Design& design() const { return design_; }
   /// The unit whose registers hold the address. Throws Error (bad use) where none does.
   [[nodiscard]] ComputeUnit& unit_at(std::uint64_t address) const;
-  /// The name of a kernel's unit that has run for longer than this, and which stream it waits for; empty
-  /// where none has.
+  /// The name of a kernel's unit that has run for longer than this, which stream it waits for, and which ended
+  /// with the other card; empty where none has.
   [[nodiscard]] std::string running_for(double seconds) const;
   /// Why a kernel could not go on; empty where all could.
   [[nodiscard]] std::string failure() const;

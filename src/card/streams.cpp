@@ -27,6 +27,12 @@ Error other_length(std::size_t written, std::size_t read) {
                  kLengths);
 }
 
+[[noreturn]] void throw_named(const std::string& stream, const Error& error) {
+  const Error named(error.code(), stream + ": " + error.cause(), error.remedy());
+  if (dynamic_cast<const OtherCardGone*>(&error) != nullptr) throw OtherCardGone(named);
+  throw named;
+}
+
 }  // namespace
 
 std::optional<Time> Fifo::write(std::span<const std::byte> word, Time wanted, bool waits) {
@@ -135,17 +141,21 @@ bool Cable::is_ready(short what, bool waits) {
   }
 }
 
-Error Cable::broken() const {
-  return environment_failure("the other card at the cable of " + name_ + " has gone",
-                             "see what its host says, and let hosts wait for their kernels");
+void Cable::end_of_cable(bool within_a_word) const {
+  const Error gone = environment_failure("the other card at the cable of " + name_ + " has gone",
+                                         "see what its host says, and let hosts wait for their kernels");
+  if (within_a_word) throw gone;
+  throw OtherCardGone(gone);
 }
 
 void Cable::put(std::span<const std::byte> bytes) {
+  bool is_begun = false;
   while (!bytes.empty()) {
     is_ready(POLLOUT, true);
     const ssize_t sent = send(socket_.number(), bytes.data(), bytes.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
     if (sent < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (sent <= 0) throw broken();
+    if (sent <= 0) end_of_cable(/*within_a_word=*/is_begun);
+    is_begun = true;
     bytes = bytes.subspan(static_cast<std::size_t>(sent));
   }
 }
@@ -176,7 +186,7 @@ bool Cable::fill(std::size_t bytes) {
     std::array<std::byte, kReadBytes> came;
     const ssize_t got = recv(socket_.number(), came.data(), came.size(), MSG_DONTWAIT);
     if (got < 0 && (errno == EINTR || errno == EAGAIN)) continue;
-    if (got <= 0) throw broken();
+    if (got <= 0) end_of_cable(/*within_a_word=*/!buffer_.empty());
     buffer_.insert(buffer_.end(), came.begin(), came.begin() + got);
   }
   return true;
@@ -232,7 +242,7 @@ bool End::read(void* word, std::size_t bytes, bool waits) try {
   if (taken) pass(*taken);
   return taken.has_value();
 } catch (const Error& error) {
-  throw Error(error.code(), name_ + ": " + error.cause(), error.remedy());
+  throw_named(name_, error);
 }
 
 bool End::write(const void* word, std::size_t bytes, bool waits) try {
@@ -252,7 +262,7 @@ bool End::write(const void* word, std::size_t bytes, bool waits) try {
   if (left) pass(*left);
   return left.has_value();
 } catch (const Error& error) {
-  throw Error(error.code(), name_ + ": " + error.cause(), error.remedy());
+  throw_named(name_, error);
 }
 
 bool End::is_ready(std::size_t bytes) { return writes_ ? channel_->has_room() : channel_->has_word(bytes); }

@@ -25,6 +25,12 @@ namespace fabricmark::card {
 /// Thrown in a kernel that uses a stream of a bitstream which is being replaced: it ends.
 struct Stopped {};
 
+/// Thrown where a card has left its cable, between two words.
+class OtherCardGone : public Error {
+ public:
+  explicit OtherCardGone(Error error) : Error(std::move(error)) {}
+};
+
 /// What goes wrong on purpose with the first word of a bitstream's first stream.
 enum class WordFault { kNone, kFlipped, kLost };
 
@@ -99,7 +105,8 @@ class Cable final : public Channel {
   /// Whether so many bytes have come that were not taken.
   bool fill(std::size_t bytes);
   void take(std::span<std::byte> to);
-  [[nodiscard]] Error broken() const;
+  /// Throws OtherCardGone, or Error where a part of a word has gone over the cable.
+  [[noreturn]] void end_of_cable(bool within_a_word) const;
 
   std::filesystem::path path_;
   bool listens_;

@@ -1,5 +1,5 @@
 // A bitstream of kernels with streams for the emulated card, as `fabricmark build` makes them: produce, twice
-// as much by a kernel that runs by itself, consume; and what leaves and comes by a cable.
+// as much by a kernel that runs by itself, consume; what leaves and comes by a cable; and one that runs by itself between two ends of another cable.
 #include <cstdint>
 
 #include "card/hls/card_start.hpp"
@@ -44,6 +44,9 @@ extern const char fabricmark_card_description[] = R"({
     {"kernel": "produce", "name": "produce_2", "control": "ap_ctrl_hs", "base": 196608, "arguments": [
       {"name": "out", "kind": "axis", "offset": 0, "bytes": 8},
       {"name": "count", "kind": "scalar", "offset": 16, "bytes": 4}]},
+    {"kernel": "twice", "name": "twice_2", "control": "ap_ctrl_none", "base": 18446744073709551615,
+      "arguments": [{"name": "in", "kind": "axis", "offset": 0, "bytes": 8},
+                    {"name": "out", "kind": "axis", "offset": 0, "bytes": 8}]},
     {"kernel": "consume", "name": "consume_2", "control": "ap_ctrl_hs", "base": 262144, "arguments": [
       {"name": "in", "kind": "axis", "offset": 0, "bytes": 8},
       {"name": "sum", "kind": "buffer", "offset": 16, "bytes": 8, "banks": [0]},
@@ -51,5 +54,7 @@ extern const char fabricmark_card_description[] = R"({
   "streams": [{"from": "produce_1.out", "to": "twice_1.in", "depth": 2},
               {"from": "twice_1.out", "to": "consume_1.in", "depth": 4},
               {"from": "produce_2.out", "to": "link_0.tx", "depth": 2},
-              {"from": "link_0.rx", "to": "consume_2.in", "depth": 2}]})";
+              {"from": "link_0.rx", "to": "consume_2.in", "depth": 2},
+              {"from": "link_1.rx", "to": "twice_2.in", "depth": 2},
+              {"from": "twice_2.out", "to": "link_1.tx", "depth": 2}]})";
 }

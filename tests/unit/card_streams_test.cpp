@@ -66,6 +66,15 @@ std::string of_consumer(std::uint32_t count) {
 
 using Folder = test::TemporaryFolder;
 
+/// The other end of a cable.
+FileDescriptor connected_to(const std::string& path) {
+  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
+  std::ranges::copy(path, std::begin(address.sun_path));
+  FileDescriptor other(socket(AF_UNIX, SOCK_STREAM, 0));
+  EXPECT_EQ(connect(other.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+  return other;
+}
+
 /// One card with the kernels of card_stream_kernels.cpp.
 class Card {
  public:
@@ -167,6 +176,20 @@ TEST(CardStreams, ACardThatHasGoneIsNamed) {
             "gone; see what its host says, and let hosts wait for their kernels");
 }
 
+/// Cards are closed one after the other.
+TEST(CardStreams, ACardThatHasGoneIsNoFailureOfAKernelThatRunsByItself) {
+  const Folder folder;
+  Card first(folder, 0);
+  connected_to(folder.path() / "fabricmark-0-link_1");  // and gone again
+  first.write(kConsumer, of_consumer(1));
+  wait_until([&] { return first.bitstream().running_for(0).find("has gone") != std::string::npos; });
+  EXPECT_EQ(
+      first.bitstream().running_for(0),
+      "consume_1, which waits for a word of its stream consume_1.in, (twice_2.in: the other card at the "
+      "cable of link_1 has gone)");
+  EXPECT_EQ(first.bitstream().failure(), "");
+}
+
 TEST(CardStreams, AChainTakesAStartBeforeTheEndAndKeepsItsEnd) {
   const Folder folder;
   Card card(folder, 0);
@@ -215,14 +238,11 @@ TEST(CardStreams, EndsAreOfOneDirectionAndOneLength) {
 TEST(CardStreams, AnyBytesOverACableAreReadOrRefused) {
   const Folder folder;
   std::mt19937_64 random(20261130);  // NOLINT(bugprone-random-generator-seed): the same each time
-  sockaddr_un address{.sun_family = AF_UNIX, .sun_path = {}};
   const std::string path = folder.path() / "cable";
-  std::ranges::copy(path, std::begin(address.sun_path));
   constexpr int kCables = 300;
   for (int i = 0; i < kCables; ++i) {
     Cable cable(path, /*listens=*/true, "link_0");
-    FileDescriptor other(socket(AF_UNIX, SOCK_STREAM, 0));
-    ASSERT_EQ(connect(other.number(), reinterpret_cast<const sockaddr*>(&address), sizeof(address)), 0);
+    FileDescriptor other = connected_to(path);
     std::string bytes(random() % 32, '\0');
     for (char& byte : bytes) byte = static_cast<char>(random());
     if (i % 2 == 0 && bytes.size() >= 4) put(bytes, 0, std::uint32_t{4});  // of words of the right length
