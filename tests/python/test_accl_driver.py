@@ -220,12 +220,6 @@ def run(card, plugin, *words, **variables):
     return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment, check=False)
 
 
-# In one of three runs of CI, beside other tests, compute units of the two cards waited for 20 s for what did
-# not come, and the run ended so. Why is not known: until it is, these two are not among the quick tests.
-WAITS = pytest.mark.full
-
-
-@WAITS
 @ON_CARDS
 def test_b_eff_is_valid_on_two_emulated_cards(card, plugin, tmp_path):
     """Streaming, through an engine in ACCL's place: hosts, kernels and their words are the real ones."""
@@ -262,7 +256,6 @@ def test_what_cannot_be_driven_is_one_line(card, plugin, tmp_path):
         assert len(lines) == 1, done.stderr
 
 
-@WAITS
 @ON_CARDS
 def test_a_call_that_fails_makes_the_run_invalid(plugin, tmp_path):
     done = run(bitstream(tmp_path, status=64), plugin)

@@ -33,12 +33,15 @@ int run(const char* bitstream, const char* kind_name) {
   const std::vector<FoundDevice> found = require_devices({});
   const Device first(found.at(0)), second(found.at(1));
   const std::string content = bitstream_content(bitstream);
-  const Program of_first = load_bitstream(first, bitstream, content),
-                of_second = load_bitstream(second, bitstream, content);
-  Placed from(first, of_first, "load_array:{load_array_1}", 0, kind);
-  Placed to(second, of_second, "receive_and_add:{receive_and_add_1}", 1, kind);
   std::vector<unsigned char> sent(kBytes), arrived(kBytes);
   for (std::size_t i = 0; i < kBytes; ++i) sent[i] = static_cast<unsigned char>(i * 7);
+  const Program of_first = load_bitstream(first, bitstream, content);
+  Placed from(first, of_first, "load_array:{load_array_1}", 0, kind);
+  from.buffer.fill(from.queue, std::byte{2});
+  from.queue.finish();
+  // A device that loads a bitstream must leave alone what is mapped of another one, and used below.
+  const Program of_second = load_bitstream(second, bitstream, content);
+  Placed to(second, of_second, "receive_and_add:{receive_and_add_1}", 1, kind);
   to.buffer.fill(to.queue, std::byte{1});
   to.queue.finish();
   from.buffer.write(from.queue, sent.data(), kBytes);
