@@ -133,8 +133,7 @@ void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count,
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
 #pragma HLS interface mode = m_axi port = failed bundle = failed
   const unsigned int in_word = 16;  // elements of the engine
-  int failures = 0;
-  int first_code = 0;
+  fm::accl_outcome outcome = {};
   for (unsigned int step = 0; step < steps; ++step) {
     for (unsigned int n = 0; n < count; ++n) {
       const sw_kernels::neighbour other = neighbours[n];
@@ -149,19 +148,12 @@ void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count,
       fm::accl_issue(receives,
                      fm::accl_recv(calling, fm::accl_memory(memory + first), elements, other.rank, 0));
       first += elements * sizeof(DATA_TYPE);
-      const int code = (int)fm::accl_wait(received);
-      if (code != 0 && failures == 0) first_code = code;
-      failures += code != 0 ? 1 : 0;
+      fm::accl_count(received, outcome);
       arrived.write(1);
     }
-    for (unsigned int n = 0; n < count; ++n) {
-      const int code = (int)fm::accl_wait(sent);
-      if (code != 0 && failures == 0) first_code = code;
-      failures += code != 0 ? 1 : 0;
-    }
+    for (unsigned int n = 0; n < count; ++n) fm::accl_count(sent, outcome);
   }
-  failed[0] = failures;
-  failed[1] = first_code;
+  fm::accl_tell(outcome, failed);
 }
 
 /// From memory, in which messages lie in the order of the neighbours; where `waits` is not 0, each is read

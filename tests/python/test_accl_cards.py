@@ -1,0 +1,144 @@
+"""Hosts of dataflow kernels in bitstreams with ACCL's engine, between emulated cards.
+
+No card was there: an engine in ACCL's place and a stub of its driver (accl_cards.py). Hosts, kernels and the
+words between them are the real ones.
+"""
+
+import json
+import shutil
+
+import pytest
+from accl_cards import Design, bitstream, plugin_of_stub, run
+from fabricmark.base import xrt
+from fabricmark.build import steps
+
+pytestmark = [
+    pytest.mark.programs,
+    pytest.mark.usefixtures("of_the_repository"),
+    pytest.mark.skipif(
+        xrt.find() is None or shutil.which(steps.CLANG) is None, reason="AMD's XRT or clang is not installed"
+    ),
+]
+BUILT_PTRANS = {
+    "data_type": "float", "block_size": 16, "channel_width": 16, "internal_channels": False,
+    "vector_bytes": 64, "tile_size": 16, "tile_rows": 4,
+}  # fmt: skip
+OPTIONS_PTRANS = ("-DDATA_TYPE=float", "-DBLOCK_SIZE=16", "-DCHANNEL_WIDTH=16")
+# The first stream is the one in which the card plants a fault.
+ENGINE = """[connectivity]
+nk={engine}:1:ccl_offload_0
+nk=arrive:1:arrive_0
+stream_connect=ccl_offload_0.wire:link_0.tx
+stream_connect=link_0.rx:arrive_0.wire
+"""
+OF_MEMORIES = (
+    ENGINE.format(engine="ccl_offload_of_memories")
+    + """
+stream_connect={caller}.commands:ccl_offload_0.calls:512
+stream_connect=ccl_offload_0.ended:{caller}.statuses:512
+stream_connect=arrive_0.to_kernels:ccl_offload_0.landed:16384
+"""
+)
+PAIR = """
+nk=send_blocks_by_engine:1:send
+nk=receive_blocks_by_engine:1:receive
+stream_connect=send.stays:receive.stays
+"""
+STREAMING = Design(
+    "ptrans",
+    '#include "ptrans/dataflow.cpp"\n#include "engine.hpp"\n',
+    ENGINE.format(engine="ccl_offload")
+    + PAIR
+    + """
+nk=put_words:1:put
+stream_connect=put.commands:ccl_offload_0.calls:512
+stream_connect=ccl_offload_0.ended:put.statuses:512
+stream_connect=send.leaves:ccl_offload_0.made:512
+stream_connect=arrive_0.to_kernels:receive.arrives:16384
+""",
+    BUILT_PTRANS,
+    options=OPTIONS_PTRANS,
+)
+BUFFERED = Design(
+    "ptrans",
+    """
+#define exchange_blocks exchange_blocks_of_suite
+#include "ptrans/dataflow.cpp"
+#undef exchange_blocks
+#include "engine.hpp"
+extern "C" void exchange_blocks(
+    fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses, const int* receives,
+    int receiving, const int* sends, int sending, char* arrived, char* a, unsigned int elements,
+    unsigned long long bytes, unsigned int communicator, unsigned int datapath, unsigned int compression,
+    int* failed) {
+  exchange_blocks_of_suite(commands, statuses, receives, receiving, sends, sending,
+                           (unsigned long long)arrived, (unsigned long long)a, elements, bytes, communicator,
+                           datapath, compression, failed);
+}
+""",
+    OF_MEMORIES.format(caller="exchange")
+    + PAIR
+    + """
+nk=exchange_blocks:1:exchange
+stream_connect=send.leaves:receive.arrives
+""",
+    BUILT_PTRANS,
+    ("exchange.arrived", "exchange.a"),
+    OPTIONS_PTRANS,
+)
+PTRANS = (
+    "--distribution", "diagonal", "--size", "64", "--replications", "1", "--repetitions", "1",
+    "--warmup", "0",
+)  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def plugin(tmp_path_factory):
+    return plugin_of_stub(tmp_path_factory.mktemp("accl"))
+
+
+@pytest.fixture(scope="module")
+def streaming(tmp_path_factory):
+    return bitstream(tmp_path_factory.mktemp("streaming"), STREAMING)
+
+
+def is_valid(done, result):
+    assert done.returncode == 0, done.stderr
+    document = json.loads(result.read_text())
+    assert {one["status"] for one in document["verdicts"]} == {"passed"}
+    assert {one["kind"] for one in document["measurements"]} == {"emulated"}
+
+
+def finds_faults(start):
+    """A flipped word makes the run invalid, and a lost one is named by who waits for it."""
+    flipped = start(FABRICMARK_CARD_FAULT="flipped")
+    assert flipped.returncode == 1 and "INVALID" in flipped.stdout + flipped.stderr, flipped.stderr
+    lost = start(FABRICMARK_CARD_FAULT="lost", FABRICMARK_CARD_SECONDS="2")
+    assert lost.returncode != 0 and "has not ended within 2 s" in lost.stderr, lost.stderr
+
+
+def test_ptrans_is_valid_from_kernel_to_kernel(streaming, plugin, tmp_path):
+    result = tmp_path / "result.json"
+    words = ("fm_ptrans", streaming, plugin, "--mode", "streaming", *PTRANS)
+    is_valid(run(*words, "--json", result), result)
+    finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
+    assert run(*words, "--inject-fault", "element").returncode == 1
+
+
+@pytest.mark.full
+def test_ptrans_is_valid_from_memory_to_memory(plugin, tmp_path):
+    result = tmp_path / "result.json"
+    words = ("fm_ptrans", bitstream(tmp_path, BUFFERED), plugin, *PTRANS, "--round-blocks", "2")
+    is_valid(run(*words, "--json", result), result)
+    finds_faults(lambda **told: run(*words, **told))
+
+
+def test_what_a_card_does_not_do_is_one_line(streaming, plugin):
+    cases = [
+        (("--inject-fault", "lost"), "--inject-fault asks for a fault of messages"),
+        (("--issuer", "host"), "use --issuer logic"),
+    ]
+    for words, text in cases:
+        done = run("fm_ptrans", streaming, plugin, "--mode", "streaming", *PTRANS, *words)
+        lines = [line for line in done.stderr.splitlines() if text in line]
+        assert (done.returncode, len(lines)) == (2, 1), done.stderr
