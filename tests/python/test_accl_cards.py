@@ -29,8 +29,8 @@ BUILT_PTRANS = {
 OPTIONS_PTRANS = ("-DDATA_TYPE=float", "-DBLOCK_SIZE=16", "-DCHANNEL_WIDTH=16")
 BUILT_HPL = {
     "data_type": "float", "block_size": 16, "register_block": 4, "matrix_units": 0,
-    "internal_channels": False, "vector_bytes": 64, "tile_rows": 4, "tile_vectors": 4, "depth_block": 16, "row_tiles": 22,
-    "column_tiles": 8, "group_side": 8,
+    "internal_channels": False, "vector_bytes": 64, "tile_rows": 4, "tile_vectors": 4, "depth_block": 16,
+    "row_tiles": 22, "column_tiles": 8, "group_side": 8,
 }  # fmt: skip
 BUILT_WATER = {
     "order": 0, "data_type": "float", "flux": "rusanov", "exact": False, "vector_bytes": 64,
