@@ -148,25 +148,19 @@ void call_engine(const fm::accl_command* calls, unsigned int in_round, unsigned 
 #pragma HLS interface mode = axis port = from_left
 #pragma HLS interface mode = axis port = from_right
 #pragma HLS interface mode = m_axi port = failed bundle = failed
-  int failures = 0;
-  int first_code = 0;
+  fm::accl_outcome outcome = {};
   for (unsigned int round = 0; round < rounds; ++round) {
     for (unsigned int i = 0; i < in_round; ++i) {
       const fm::accl_command call = calls[round * in_round + i];
       for (int k = 0; k < fm::accl_requests_of_command; ++k) commands.write(fm::accl_requested(call, k));
     }
-    for (unsigned int i = 0; i < in_round; ++i) {
-      const int code = (int)fm::accl_wait(statuses);
-      if (code != 0 && failures == 0) first_code = code;
-      failures += code != 0 ? 1 : 0;
-    }
+    for (unsigned int i = 0; i < in_round; ++i) fm::accl_count(statuses, outcome);
     if (round + 1 < rounds) {
       if (awaits_left != 0) from_left.read();
       if (awaits_right != 0) from_right.read();
     }
   }
-  failed[0] = failures;
-  failed[1] = first_code;
+  fm::accl_tell(outcome, failed);
 }
 
 /// The words of messages, each `stride` words behind the one before, to the engine.

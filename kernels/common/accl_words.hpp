@@ -209,6 +209,26 @@ unsigned int accl_wait(Statuses& statuses) {
   return static_cast<unsigned int>(word.data);
 }
 
+/// How calls have ended, for the host: how many with an error, and the status of the first of these.
+struct accl_outcome {
+  int failed;
+  int first;
+};
+
+/// Waits for the oldest call, and counts it.
+template <typename Statuses>
+void accl_count(Statuses& statuses, accl_outcome& outcome) {
+  const int status = (int)accl_wait(statuses);
+  if (status == 0) return;
+  if (outcome.failed == 0) outcome.first = status;
+  ++outcome.failed;
+}
+
+inline void accl_tell(const accl_outcome& outcome, int* failed) {
+  failed[0] = outcome.failed;
+  failed[1] = outcome.first;
+}
+
 #if !FM_ACCL_NATIVE
 /// The number without sign that has the bits of an element.
 template <int Bytes>

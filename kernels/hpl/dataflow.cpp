@@ -201,10 +201,9 @@ struct broadcast {
   unsigned int count;          // 0: none
 };
 
-/// Has the engine broadcast along the device's row and its column, both at the same time. `failed` is the
-/// first status that does not say that it is done.
+/// Has the engine broadcast along the device's row and its column, both at the same time.
 inline void carry(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
-                  broadcast along_row, broadcast along_column, unsigned int* failed) {
+                  broadcast along_row, broadcast along_column, fm::accl_outcome* outcome) {
   for (int i = 0; i < 2; ++i) {
     const broadcast& one = i == 0 ? along_row : along_column;
     if (one.count == 0) continue;
@@ -213,9 +212,7 @@ inline void carry(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_wo
                                                  fm::accl_no_operand()));
   }
   for (int i = 0; i < 2; ++i) {
-    if ((i == 0 ? along_row : along_column).count == 0) continue;
-    const unsigned int status = fm::accl_wait(statuses);
-    if (status != 0 && *failed == 0) *failed = status;
+    if ((i == 0 ? along_row : along_column).count > 0) fm::accl_count(statuses, *outcome);
   }
 }
 
@@ -262,26 +259,37 @@ void inner(T* a, const T* left, const T* top, shape as, part blocks) {
 #define REGISTER_BLOCK 8
 #endif
 
+// Hosts give numbers, and no structures: `first` and `stride` are elements of `a`, `size` rows of a block.
+
 using hpl_word = hpl::word<DATA_TYPE>;
+
+inline hpl::shape hpl_shape(unsigned int size, unsigned long long stride) {
+  const int words = (int)(size * size) / (hpl::word_bytes / (int)sizeof(DATA_TYPE));
+  const hpl::shape as = {(int)size, words, (long)stride, 0, true};
+  return as;
+}
 
 extern "C" {
 
-void hpl_lu(DATA_TYPE* a, fm::stream<hpl_word>& lower, fm::stream<hpl_word>& upper, hpl::shape as,
-            bool sends_lower, bool sends_upper) {
+void hpl_lu(DATA_TYPE* a, unsigned long long first, unsigned long long stride, unsigned int size,
+            fm::stream<hpl_word>& lower, fm::stream<hpl_word>& upper, unsigned int sends) {
 #pragma HLS interface mode = m_axi port = a bundle = a
-  hpl::lu<DATA_TYPE, REGISTER_BLOCK>(a, lower, upper, as, sends_lower, sends_upper);
+  hpl::lu<DATA_TYPE, REGISTER_BLOCK>(a + first, lower, upper, hpl_shape(size, stride), sends != 0,
+                                     sends != 0);
 }
 
-void hpl_top(DATA_TYPE* a, fm::stream<hpl_word>& factor, fm::stream<hpl_word>& updated, hpl::shape as,
-             int blocks, long step) {
+void hpl_top(DATA_TYPE* a, unsigned long long first, unsigned long long stride, unsigned int size,
+             fm::stream<hpl_word>& factor, fm::stream<hpl_word>& updated, unsigned int blocks) {
 #pragma HLS interface mode = m_axi port = a bundle = a
-  hpl::panel<DATA_TYPE, REGISTER_BLOCK, true>(a, factor, updated, as, blocks, step);
+  hpl::panel<DATA_TYPE, REGISTER_BLOCK, true>(a + first, factor, updated, hpl_shape(size, stride),
+                                              (int)blocks, (long)size);
 }
 
-void hpl_left(DATA_TYPE* a, fm::stream<hpl_word>& factor, fm::stream<hpl_word>& updated, hpl::shape as,
-              int blocks, long step) {
+void hpl_left(DATA_TYPE* a, unsigned long long first, unsigned long long stride, unsigned int size,
+              fm::stream<hpl_word>& factor, fm::stream<hpl_word>& updated, unsigned int blocks) {
 #pragma HLS interface mode = m_axi port = a bundle = a
-  hpl::panel<DATA_TYPE, REGISTER_BLOCK, false>(a, factor, updated, as, blocks, step);
+  hpl::panel<DATA_TYPE, REGISTER_BLOCK, false>(a + first, factor, updated, hpl_shape(size, stride),
+                                               (int)blocks, (long)(size * stride));
 }
 
 void hpl_forward(fm::stream<hpl_word>& arriving, fm::stream<hpl_word>& kept, fm::stream<hpl_word>& onward,
@@ -296,29 +304,44 @@ void hpl_keep(fm::stream<hpl_word>& arriving, hpl_word* kept, fm::stream<hpl_wor
   hpl::keep<DATA_TYPE>(arriving, kept, onward, words, keeps, passes);
 }
 
-void hpl_put(fm::stream<hpl_word>& arriving, hpl_word* kept, long words, bool keeps) {
+void hpl_put(fm::stream<hpl_word>& arriving, hpl_word* kept, unsigned int words) {
 #pragma HLS interface mode = m_axi port = kept bundle = kept
 #pragma HLS aggregate variable = kept
-  hpl::put<DATA_TYPE>(arriving, kept, words, keeps);
+  hpl::put<DATA_TYPE>(arriving, kept, (long)words, true);
 }
 
-void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& leaving, int words, bool keeps) {
+void hpl_take(const hpl_word* kept, fm::stream<hpl_word>& leaving, unsigned int words) {
 #pragma HLS interface mode = m_axi port = kept bundle = kept
 #pragma HLS aggregate variable = kept
-  hpl::take<DATA_TYPE>(kept, leaving, words, keeps);
+  hpl::take<DATA_TYPE>(kept, leaving, (int)words, true);
 }
 
+/// Of each way what hpl::broadcast has; `failed`: how many calls ended with an error, and the status of the
+/// first one.
 void hpl_carry(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
-               hpl::broadcast along_row, hpl::broadcast along_column, unsigned int* failed) {
+               unsigned int row_communicator, unsigned int row_datapath, unsigned int row_compression,
+               int row_root, unsigned long long row_address, unsigned int row_count,
+               unsigned int column_communicator, unsigned int column_datapath,
+               unsigned int column_compression, int column_root, unsigned long long column_address,
+               unsigned int column_count, int* failed) {
 #pragma HLS interface mode = m_axi port = failed bundle = failed
-  hpl::carry(commands, statuses, along_row, along_column, failed);
+  const hpl::broadcast along_row = {
+      {row_communicator, row_datapath, row_compression}, row_root, row_address, row_count};
+  const hpl::broadcast along_column = {
+      {column_communicator, column_datapath, column_compression}, column_root, column_address, column_count};
+  fm::accl_outcome outcome = {};
+  hpl::carry(commands, statuses, along_row, along_column, &outcome);
+  fm::accl_tell(outcome, failed);
 }
 
-void hpl_inner(DATA_TYPE* a, const DATA_TYPE* left, const DATA_TYPE* top, hpl::shape as, hpl::part blocks) {
+/// `rows` x `columns` blocks from element `first` on.
+void hpl_inner(DATA_TYPE* a, unsigned long long first, unsigned long long stride, unsigned int size,
+               const DATA_TYPE* left, const DATA_TYPE* top, unsigned int rows, unsigned int columns) {
 #pragma HLS interface mode = m_axi port = a bundle = a
 #pragma HLS interface mode = m_axi port = left bundle = panels
 #pragma HLS interface mode = m_axi port = top bundle = panels
-  hpl::inner<DATA_TYPE, REGISTER_BLOCK>(a, left, top, as, blocks);
+  const hpl::part blocks = {0, 0, (int)columns, 0, (int)(rows * columns)};
+  hpl::inner<DATA_TYPE, REGISTER_BLOCK>(a + first, left, top, hpl_shape(size, stride), blocks);
 }
 
 }  // extern "C"

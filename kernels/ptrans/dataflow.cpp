@@ -168,9 +168,16 @@ void receive_blocks_by_engine(fm::stream<fm::words<DATA_TYPE, engine_width>>& st
 
 /// Has the engine send what sending kernels write: `elements[i]` from stream i to stream i of `peer`, for
 /// each of `streams`. A command counts with 32 bits: more elements are more commands, of whole words.
+/// `communicator` to `compression`: what commands of the host's have there (fm::accl_use).
+/// `failed`: how many calls ended with an error, and the status of the first one.
 void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
-               const unsigned long long* elements, int streams, int peer, fm::accl_use calling) {
+               const unsigned long long* elements, int streams, int peer, unsigned int communicator,
+               unsigned int datapath, unsigned int compression, int* failed) {
+#pragma HLS interface mode = axis port = commands
+#pragma HLS interface mode = axis port = statuses
 #pragma HLS interface mode = m_axi port = elements bundle = elements
+#pragma HLS interface mode = m_axi port = failed bundle = failed
+  const fm::accl_use calling = {communicator, datapath, compression};
   const unsigned long long most = 1ULL << 31;
   unsigned long long made = 0;
   for (int i = 0; i < streams; ++i) {
@@ -182,7 +189,9 @@ void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>
       ++made;
     } while (left > 0);
   }
-  for (unsigned long long i = 0; i < made; ++i) fm::accl_wait(statuses);
+  fm::accl_outcome outcome = {};
+  for (unsigned long long i = 0; i < made; ++i) fm::accl_count(statuses, outcome);
+  fm::accl_tell(outcome, failed);
 }
 
 /// Has the engine carry blocks between memories: `receives` into memory at `arrived` and `sends` from memory
@@ -190,9 +199,14 @@ void put_words(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>
 void exchange_blocks(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
                      const int* receives, int receiving, const int* sends, int sending,
                      unsigned long long arrived, unsigned long long a, unsigned int elements,
-                     unsigned long long bytes, fm::accl_use calling) {
+                     unsigned long long bytes, unsigned int communicator, unsigned int datapath,
+                     unsigned int compression, int* failed) {
+#pragma HLS interface mode = axis port = commands
+#pragma HLS interface mode = axis port = statuses
 #pragma HLS interface mode = m_axi port = receives bundle = receives
 #pragma HLS interface mode = m_axi port = sends bundle = sends
+#pragma HLS interface mode = m_axi port = failed bundle = failed
+  const fm::accl_use calling = {communicator, datapath, compression};
   for (int i = 0; i < receiving + sending; ++i) {
     const bool is_receive = i < receiving;
     const int* const one = is_receive ? receives + 3 * i : sends + 3 * (i - receiving);
@@ -200,7 +214,9 @@ void exchange_blocks(fm::stream<fm::accl_request>& commands, fm::stream<fm::accl
     fm::accl_issue(commands, is_receive ? fm::accl_recv(calling, block, elements, one[0], one[2])
                                         : fm::accl_send(calling, block, elements, one[0], one[2]));
   }
-  for (int i = 0; i < receiving + sending; ++i) fm::accl_wait(statuses);
+  fm::accl_outcome outcome = {};
+  for (int i = 0; i < receiving + sending; ++i) fm::accl_count(statuses, outcome);
+  fm::accl_tell(outcome, failed);
 }
 
 }  // extern "C"

@@ -91,7 +91,7 @@ void receive_over_links(const sw_kernels::neighbour* neighbours, const int* plac
       received[n] += sum;
       first += elements;
     }
-    sw_kernels::pass_on(halo, places, has, met_words);
+    sw_kernels::pass_on(halo, places, has.own - has.core, met_words);
   }
 }
 
@@ -124,17 +124,19 @@ void send_by_engine(const sw_kernels::neighbour* neighbours, unsigned int count,
 
 /// Calls the engine by two ports: a send to each neighbour, once its elements come in stream 0; a receive
 /// from each into memory at address `memory`, one after the other. `arrived` hears of each that is there.
+/// `communicator` to `compression`: what commands of the host's have there (fm::accl_use).
 /// `failed`: how many calls ended with an error, and the status of the first one.
 void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count, unsigned int steps,
-                    unsigned long long memory, fm::accl_use calling, fm::stream<int>& ready,
-                    fm::stream<int>& arrived, fm::stream<fm::accl_request>& sends,
-                    fm::stream<fm::accl_word>& sent, fm::stream<fm::accl_request>& receives,
-                    fm::stream<fm::accl_word>& received, int* failed) {
+                    unsigned long long memory, unsigned int communicator, unsigned int datapath,
+                    unsigned int compression, fm::stream<int>& ready, fm::stream<int>& arrived,
+                    fm::stream<fm::accl_request>& sends, fm::stream<fm::accl_word>& sent,
+                    fm::stream<fm::accl_request>& receives, fm::stream<fm::accl_word>& received,
+                    int* failed) {
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
 #pragma HLS interface mode = m_axi port = failed bundle = failed
+  const fm::accl_use calling = {communicator, datapath, compression};
   const unsigned int in_word = 16;  // elements of the engine
-  int failures = 0;
-  int first_code = 0;
+  fm::accl_outcome outcome = {};
   for (unsigned int step = 0; step < steps; ++step) {
     for (unsigned int n = 0; n < count; ++n) {
       const sw_kernels::neighbour other = neighbours[n];
@@ -149,26 +151,19 @@ void call_for_halos(const sw_kernels::neighbour* neighbours, unsigned int count,
       fm::accl_issue(receives,
                      fm::accl_recv(calling, fm::accl_memory(memory + first), elements, other.rank, 0));
       first += elements * sizeof(DATA_TYPE);
-      const int code = (int)fm::accl_wait(received);
-      if (code != 0 && failures == 0) first_code = code;
-      failures += code != 0 ? 1 : 0;
+      fm::accl_count(received, outcome);
       arrived.write(1);
     }
-    for (unsigned int n = 0; n < count; ++n) {
-      const int code = (int)fm::accl_wait(sent);
-      if (code != 0 && failures == 0) first_code = code;
-      failures += code != 0 ? 1 : 0;
-    }
+    for (unsigned int n = 0; n < count; ++n) fm::accl_count(sent, outcome);
   }
-  failed[0] = failures;
-  failed[1] = first_code;
+  fm::accl_tell(outcome, failed);
 }
 
-/// From memory, in which messages lie in the order of the neighbours; where `waits` is not 0, each is read
-/// once `arrived` says that it is there.
+/// From memory, in which messages lie in the order of the `count` neighbours, for so many elements at the
+/// `border`; where `waits` is not 0, each is read once `arrived` says that it is there.
 void receive_from_memory(const sw_kernels::neighbour* neighbours, const int* places,
                          const sw_kernels::engine_word* memory, sw_kernels::state_word* halo,
-                         sw_kernels::counts has, unsigned int first_step, unsigned int steps,
+                         unsigned int count, unsigned int border, unsigned int first_step, unsigned int steps,
                          unsigned int waits, fm::stream<int>& arrived,
                          fm::stream<sw_kernels::met_word>& met_words, unsigned long long* received) {
 #pragma HLS interface mode = m_axi port = neighbours bundle = neighbours
@@ -179,7 +174,7 @@ void receive_from_memory(const sw_kernels::neighbour* neighbours, const int* pla
   for (unsigned int step = first_step; step < first_step + steps; ++step) {
     unsigned int first = 0;
     unsigned int first_word = 0;
-    for (unsigned int n = 0; n < has.neighbours; ++n) {
+    for (unsigned int n = 0; n < count; ++n) {
       const unsigned int elements = neighbours[n].received;
       if (waits != 0) arrived.read();
       unsigned long long sum = 0;
@@ -196,7 +191,7 @@ void receive_from_memory(const sw_kernels::neighbour* neighbours, const int* pla
       first += elements;
       first_word += sw_kernels::words_of(elements);
     }
-    sw_kernels::pass_on(halo, places, has, met_words);
+    sw_kernels::pass_on(halo, places, border, met_words);
   }
 }
 
@@ -227,16 +222,30 @@ void store_halo(const sw_kernels::neighbour* neighbours, unsigned int count, uns
   }
 }
 
-/// The element kernel, with all of the partition in local memory from its start to its end.
+/// The element kernel, with all of the partition in local memory from its start to its end. Numbers are those
+/// of sw_kernels::counts and sw_stage, one by one, as hosts give no structures.
 void element_kernel(const sw_kernels::sw_element* elements, sw_kernels::sw_numbers* states,
-                    DATA_TYPE* outflow, sw_kernels::counts has, sw_kernels::sw_stage stage,
-                    unsigned int first, unsigned int steps, fm::stream<sw_kernels::state_word>& beyond,
-                    fm::stream<sw_kernels::met_word>& met_words,
+                    DATA_TYPE* outflow, unsigned int core, unsigned int own, unsigned int outer, DATA_TYPE dt,
+                    DATA_TYPE gravity, DATA_TYPE friction, DATA_TYPE linear_friction, DATA_TYPE coriolis,
+                    DATA_TYPE least_depth, unsigned int first, unsigned int steps,
+                    fm::stream<sw_kernels::state_word>& beyond, fm::stream<sw_kernels::met_word>& met_words,
                     fm::stream<sw_kernels::state_word>& projected, int* trouble) {
 #pragma HLS interface mode = m_axi port = elements bundle = elements
 #pragma HLS interface mode = m_axi port = states bundle = states
 #pragma HLS interface mode = m_axi port = outflow bundle = outflow
 #pragma HLS interface mode = m_axi port = trouble bundle = trouble
+  sw_kernels::counts has = {};
+  has.core = core;
+  has.own = own;
+  has.outer = outer;
+  sw_kernels::sw_stage stage = {};
+  stage.dt = dt;
+  stage.take = 1;
+  stage.gravity = gravity;
+  stage.friction = friction;
+  stage.linear_friction = linear_friction;
+  stage.coriolis = coriolis;
+  stage.least_depth = least_depth;
   static sw_kernels::sw_element local_elements[PARTITION_ELEMENTS];
   static sw_kernels::sw_numbers local_states[2 * PARTITION_ELEMENTS];
   static sw_kernels::sw_numbers beyond_edges[PARTITION_ELEMENTS];
@@ -256,13 +265,18 @@ void element_kernel(const sw_kernels::sw_element* elements, sw_kernels::sw_numbe
 
 /// The edge kernel, the same.
 void edge_kernel(const sw_kernels::sw_numbers* states, const sw_kernels::outer_edge* edges,
-                 const unsigned int* slots, const sw_kernels::state_word* forcing, sw_kernels::counts has,
-                 unsigned int steps, fm::stream<sw_kernels::state_word>& projected,
-                 fm::stream<sw_kernels::state_word>& beyond, fm::stream<sw_kernels::state_word>& leaving) {
+                 const unsigned int* slots, const sw_kernels::state_word* forcing, unsigned int outer,
+                 unsigned int known, unsigned int leaves, unsigned int steps,
+                 fm::stream<sw_kernels::state_word>& projected, fm::stream<sw_kernels::state_word>& beyond,
+                 fm::stream<sw_kernels::state_word>& leaving) {
 #pragma HLS interface mode = m_axi port = states bundle = states
 #pragma HLS interface mode = m_axi port = edges bundle = edges
 #pragma HLS interface mode = m_axi port = slots bundle = slots
 #pragma HLS interface mode = m_axi port = forcing bundle = forcing
+  sw_kernels::counts has = {};
+  has.outer = outer;
+  has.projected = known;
+  has.leaving = leaves;
   static sw_kernels::sw_numbers local_states[PARTITION_ELEMENTS];
   static sw_kernels::outer_edge local_edges[PARTITION_ELEMENTS];
   static unsigned int local_slots[2 * PARTITION_ELEMENTS];

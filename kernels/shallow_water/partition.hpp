@@ -252,8 +252,9 @@ void update_edges(sw_numbers* states, const outer_edge* edges, const unsigned in
 
 /// Puts a halo in the order of the border elements. `places`: in the halo, of what each of them meets at its
 /// three sides; below 0 where that is on the own device.
-inline void pass_on(const state_word* halo, const int* places, counts has, fm::stream<met_word>& met_words) {
-  for (unsigned int i = 0; i < has.own - has.core; ++i) {
+inline void pass_on(const state_word* halo, const int* places, unsigned int border,
+                    fm::stream<met_word>& met_words) {
+  for (unsigned int i = 0; i < border; ++i) {
 #pragma HLS pipeline II = 1
     met_word word = {};
     for (int side = 0; side < 3; ++side) {

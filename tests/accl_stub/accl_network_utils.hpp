@@ -24,7 +24,9 @@ inline std::unique_ptr<ACCL::ACCL> initialize_accl(std::vector<ACCL::rank_t>& ra
                xclbin.string(), buffers, bytes, eager, rsfec);
   xrt::ip engine(device, {}, "ccl_offload:{ccl_offload_0}");
   xrt::kernel control(device, {}, "hostctrl:{hostctrl_0_0}", xrt::kernel::cu_access_mode::exclusive);
-  return std::make_unique<ACCL::ACCL>(device, engine, control, 0, std::vector<int>{1});
+  auto accl = std::make_unique<ACCL::ACCL>(device, engine, control, 0, std::vector<int>{1});
+  accl->know(ranks, rank);
+  return accl;
 }
 
 }  // namespace accl_network_utils

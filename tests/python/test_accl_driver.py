@@ -10,34 +10,26 @@ import json
 import os
 import shutil
 import subprocess
-import sys
+from dataclasses import replace
 
 import pytest
+from accl_cards import PLUGIN, PROGRAMS, STUB, Design, bitstream, compiled, plugin_of_stub
+from accl_cards import run as run_on_cards
 from conftest import REPOSITORY
 from fabricmark.base import xrt
-from fabricmark.build import design, steps, streams
+from fabricmark.build import steps
 
 pytestmark = [pytest.mark.programs, pytest.mark.usefixtures("of_the_repository")]
-PLUGIN = REPOSITORY / "src" / "board" / "accl_driver" / "plugin" / "plugin.cpp"
-STUB = REPOSITORY / "tests" / "accl_stub"
-PROGRAM = REPOSITORY / "build" / "release" / "bin" / "fm_b_eff"
+PROGRAM = PROGRAMS / "fm_b_eff"
 ON_CARDS = pytest.mark.skipif(
     xrt.find() is None or shutil.which(steps.CLANG) is None, reason="AMD's XRT or clang is not installed"
 )
 RANKS = "10.10.10.1:5500/0/4096,10.10.10.2:5501/1/4096"
 
 
-def compiled(includes, *words):
-    line = ["c++", "-std=c++17", "-Wall", "-Wextra", *includes, str(PLUGIN), *words]
-    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
-
-
 @pytest.fixture(scope="module")
 def plugin(tmp_path_factory):
-    file = tmp_path_factory.mktemp("accl") / "libfabricmark_accl.so"
-    done = compiled([f"-I{STUB}"], "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(file))
-    assert done.returncode == 0, done.stderr
-    return file
+    return plugin_of_stub(tmp_path_factory.mktemp("accl"))
 
 
 class Rank(ctypes.Structure):
@@ -57,8 +49,11 @@ class Functions(ctypes.Structure):
     _fields_ = [
         ("version", ctypes.c_uint32), ("last_words", ctypes.CFUNCTYPE(ctypes.c_char_p)),
         ("open", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.POINTER(Settings), ctypes.POINTER(ctypes.c_void_p))),
-        ("places", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_int32, ctypes.c_uint32 * 2)),
+        ("places", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_uint32, ctypes.c_int32,
+                                    ctypes.c_uint32 * 2)),
         ("close", ctypes.CFUNCTYPE(None, ctypes.c_void_p)),
+        ("communicator", ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.POINTER(ctypes.c_int32),
+                                          ctypes.c_int32, ctypes.POINTER(ctypes.c_uint32))),
     ]  # fmt: skip
 
 
@@ -67,12 +62,13 @@ class Functions(ctypes.Structure):
 OVER_UDP = [
     "device 1", "ip cmac_0:{cmac}", "ip networklayer:{poe_0}", f"configure_vnx {RANKS} 1 0",
     "ip ccl_offload:{ccl_offload_0}", "kernel hostctrl:{hostctrl_0_0} exclusive", "ACCL 0 1",
-    f"initialize {RANKS} 1 16 4096 4096 65536", "set_timeout 1000000", "~ACCL",
+    f"initialize {RANKS} 1 16 4096 4096 65536", "set_timeout 1000000",
+    "create_communicator 10.10.10.2:5501/1/4096 0", "~ACCL",
 ]  # fmt: skip
 OVER_TCP = [
     "device 1", f"initialize_accl {RANKS} 1 0 1 some.xclbin 16 4096 4096 0",
     "ip ccl_offload:{ccl_offload_0}", "kernel hostctrl:{hostctrl_0_0} exclusive", "ACCL 0 1",
-    "set_timeout 1000000", "~ACCL",
+    "set_timeout 1000000", "create_communicator 10.10.10.2:5501/1/4096 0", "~ACCL",
 ]  # fmt: skip
 
 
@@ -85,10 +81,13 @@ def test_the_engine_is_set_up_as_hosts_of_accl_do(plugin, tmp_path, monkeypatch,
     functions = entry().contents
     ranks = (Rank * 2)((b"10.10.10.1", 5500), (b"10.10.10.2", 5501))
     given = Settings(1, b"some.xclbin", protocol, ranks, 2, 1, 16, 4096, 1000000)
-    engine, places = ctypes.c_void_p(), (ctypes.c_uint32 * 2)()
-    assert functions.open(given, engine) == 0 and functions.places(engine, 2, places) == 0
-    assert list(places) == [0x324, 0x400 + 4 * 5]  # of int32
-    assert functions.places(engine, 9, places) == 1 and b"type 9" in functions.last_words()
+    engine, places, made = ctypes.c_void_p(), (ctypes.c_uint32 * 2)(), ctypes.c_uint32()
+    assert functions.open(given, engine) == 0 and functions.places(engine, 0, 2, places) == 0
+    assert list(places) == [0x12000324, 0x400 + 4 * 5]  # rank 1 of 2; of int32
+    assert functions.places(engine, 0, 9, places) == 1 and b"type 9" in functions.last_words()
+    assert functions.communicator(engine, (ctypes.c_int32 * 1)(1), 1, made) == 0
+    assert functions.places(engine, made.value, 2, places) == 0 and places[0] == 0x01010324
+    assert functions.communicator(engine, (ctypes.c_int32 * 1)(2), 1, made) == 1
     functions.close(engine)
     assert log.read_text().splitlines() == calls
     failing = "initialize_accl" if protocol else "configure_vnx"
@@ -136,28 +135,6 @@ def test_cmake_finds_the_driver_and_makes_the_plugin(tmp_path):
     assert done.returncode != 0 and "not found: libaccl_network_utils" in " ".join(done.stderr.split())
 
 
-# In the engine's place: it passes what kernels put into a stream, and nothing else, to the other card.
-ENGINE = """
-#include "b_eff/dataflow.cpp"
-extern "C" void ccl_offload(fm::stream<fm::accl_request>& calls, fm::stream<fm::accl_word>& ended,
-                            fm::stream<fm::accl_data>& made, fm::stream<fm::accl_data>& wire) {
-#pragma HLS interface mode = ap_ctrl_none port = return
-  unsigned int words[fm::accl_requests_of_command];
-  for (unsigned int& word : words) word = static_cast<unsigned int>(calls.read().data);
-  for (unsigned int i = 0; i < (words[1] + 15) / 16; ++i) {
-    fm::accl_data one = made.read();
-    one.dest = words[5];
-    wire.write(one);
-  }
-  fm::accl_word status = {};
-  status.data = STATUS;
-  ended.write(status);
-}
-extern "C" void arrive(fm::stream<fm::accl_data>& wire, fm::stream<fm::accl_data>& to_kernels) {
-#pragma HLS interface mode = ap_ctrl_none port = return
-  to_kernels.write(wire.read());
-}
-"""
 CONFIG = """[connectivity]
 nk=call_engine:1:control
 nk=make_words:2:make_0.make_1
@@ -179,45 +156,23 @@ stream_connect=router.second:take_1.arriving
 stream_connect=take_0.arrived:control.from_left
 stream_connect=take_1.arrived:control.from_right
 """
-SIDECAR = """benchmark = "b_eff"
-variant = "dataflow"
-[parameters]
-replications = 2
-channel_width = 8
-internal_channels = false
-"""
-
-
-def bitstream(folder, status=0):
-    source, config = folder / "dataflow.cpp", folder / "link.cfg"
-    source.write_text(ENGINE.replace("STATUS", str(status)))
-    config.write_text(CONFIG)
-    # Cards have no ap_axi_sdata.h: that of the stub, whose wide words go with numbers of the card.
-    axi = REPOSITORY / "tests" / "hls_stub" / "ap_axi_sdata.h"
-    (folder / "ap_axi_sdata.h").write_text(f'#define FABRICMARK_STUB_AP_INT_H\n#include "{axi}"\n')
-    extra = ["-I", str(folder)]
-    made = streams.steps(source, config, design.touching("u280_hbm", None, {}), None, folder, extra)
-    steps.carry_out(made)
-    made.bitstream.with_name(made.bitstream.name + ".toml").write_text(SIDECAR)
-    return made.bitstream
+B_EFF = Design(
+    "b_eff",
+    '#include "b_eff/dataflow.cpp"\n#include "engine.hpp"\n',
+    CONFIG,
+    {"replications": 2, "channel_width": 8, "internal_channels": False},
+)
 
 
 @pytest.fixture(scope="module")
 def card(tmp_path_factory):
-    return bitstream(tmp_path_factory.mktemp("b_eff_on_cards"))
+    return bitstream(tmp_path_factory.mktemp("b_eff_on_cards"), B_EFF)
 
 
 def run(card, plugin, *words, **variables):
     """Of two ranks on two cards."""
-    command = [
-        sys.executable, "-m", "fabricmark.build.emulate", "2", str(card.parent / "emconfig.json"),
-        str(PROGRAM),
-        "--variant", "dataflow", "--transport", "accl-udp", "--mode", "streaming", "--ranks", "2",
-        "--largest", "8", "--repetitions", "2", "--bitstream", str(card), *map(str, words),
-    ]  # fmt: skip
-    environment = {**os.environ, "FABRICMARK_CARD_SECONDS": "20", **variables}
-    environment |= {"FABRICMARK_ACCL": str(plugin)} if plugin else {}
-    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment, check=False)
+    usual = ("--mode", "streaming", "--largest", "8", "--repetitions", "2")
+    return run_on_cards("fm_b_eff", card, plugin, *usual, *words, **variables)
 
 
 @ON_CARDS
@@ -258,7 +213,7 @@ def test_what_cannot_be_driven_is_one_line(card, plugin, tmp_path):
 
 @ON_CARDS
 def test_a_call_that_fails_makes_the_run_invalid(plugin, tmp_path):
-    done = run(bitstream(tmp_path, status=64), plugin)
+    done = run(bitstream(tmp_path, replace(B_EFF, options=("-DSTATUS=64",))), plugin)
     assert (
         done.returncode == 1
         and "calls of ACCL's engine have failed, the first with status 0x40" in done.stderr

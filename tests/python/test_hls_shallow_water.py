@@ -75,7 +75,8 @@ void begin(device& on, int step) {
   k::state_word forcing = {};
   forcing.value[0] = 0.01f * step;
   for (unsigned i = 0; i < on.has.projected; ++i) on.seen[i] = on.states[i];
-  edge_kernel(on.seen, on.edges, on.slots, &forcing, on.has, 1, on.projected, on.beyond, on.leaving);
+  edge_kernel(on.seen, on.edges, on.slots, &forcing, on.has.outer, on.has.projected, on.has.leaving, 1,
+              on.projected, on.beyond, on.leaving);
 }
 
 void end(device& on, int step) {
@@ -85,8 +86,9 @@ void end(device& on, int step) {
   stage.gravity = 9.81f;
   stage.friction = 0.002f;
   stage.least_depth = 0.1f;
-  element_kernel(on.elements, on.states, on.outflow, on.has, stage, unsigned(step), 1, on.beyond, on.met,
-                 on.projected, &on.trouble);
+  element_kernel(on.elements, on.states, on.outflow, on.has.core, on.has.own, on.has.outer, stage.dt,
+                 stage.gravity, stage.friction, stage.linear_friction, stage.coriolis, stage.least_depth,
+                 unsigned(step), 1, on.beyond, on.met, on.projected, &on.trouble);
 }
 
 void show(const device& on) {
@@ -125,8 +127,8 @@ int main(int, char** words) {
                            on.met, on.received);
       } else {
         on.arrived[0] = other.stored[0];
-        receive_from_memory(on.other, on.places, on.arrived, on.halo, on.has, unsigned(step), 1, 0,
-                            on.signals, on.met, on.received);
+        receive_from_memory(on.other, on.places, on.arrived, on.halo, on.has.neighbours,
+                            on.has.own - on.has.core, unsigned(step), 1, 0, on.signals, on.met, on.received);
       }
       end(on, step);
     }

@@ -32,6 +32,7 @@ SCALARS = {
     "bool": ("bool", 1), "char": ("char", 1), "signed char": ("char", 1), "unsigned char": ("uchar", 1),
     "short": ("short", 2), "unsigned short": ("ushort", 2), "int": ("int", 4), "unsigned int": ("uint", 4),
     "long": ("long", 8), "unsigned long": ("ulong", 8), "float": ("float", 4), "double": ("double", 8),
+    "long long": ("long", 8), "unsigned long long": ("ulong", 8),
 }  # fmt: skip
 BUFFER, SCALAR, STREAM = "buffer", "scalar", "axis"  # the last one is AXI4-Stream
 PROTOCOL = re.compile(r"#pragma\s+HLS\s+interface\b[^\n]*\b(ap_ctrl_\w+)", re.IGNORECASE)

@@ -6,7 +6,7 @@
 #include <algorithm>
 #include <array>
 
-#include "base/error.hpp"
+#include "board/accl_driver/card_unit.hpp"
 #include "kernels/shallow_water/dataflow.cpp"  // NOLINT(bugprone-suspicious-include): kernels are a source
 
 namespace fabricmark::shallow_water {
@@ -63,6 +63,7 @@ struct DeviceKernels::Memory {
   std::vector<int> places;
   std::vector<hls::state_word> forcing;
   std::vector<hls::state_word> halo;
+  hls::sw_stage stage{};
   std::vector<std::byte> arrived;
   std::vector<std::byte> stored;
   common::HaloSums sums;
@@ -194,8 +195,7 @@ DeviceKernels::Stalls DeviceKernels::stalls() const {
   return {waited(streams_->met), waited(streams_->beyond)};
 }
 
-void DeviceKernels::start(dataflow::Host& host, const Steps& steps, const Physics& physics,
-                          const std::vector<Forcing>& forcing) {
+void DeviceKernels::prepare(const Steps& steps, const Physics& physics, const std::vector<Forcing>& forcing) {
   Memory& own = *memory_;
   own.first = static_cast<unsigned int>(steps.first) + own.offset;
   own.steps = static_cast<unsigned int>(steps.count);
@@ -205,29 +205,36 @@ void DeviceKernels::start(dataflow::Host& host, const Steps& steps, const Physic
   for (const Forcing& one : forcing) {
     own.forcing.push_back({number(one.sea_xi), number(one.river_xi), number(one.river_inflow), 0});
   }
-  const hls::sw_stage stage{.dt = number(steps.dt),
-                            .keep = 0,
-                            .take = 1,
-                            .sea_xi = 0,
-                            .river_xi = 0,
-                            .river_inflow = 0,
-                            .gravity = number(physics.gravity),
-                            .friction = number(physics.friction),
-                            .linear_friction = number(physics.linear_friction),
-                            .coriolis = number(physics.coriolis),
-                            .least_depth = number(physics.least_depth)};
-  const bool computes = !own.elements.empty();
-  const dataflow::Start element{.depth = std::max(0.0, pipeline_cycles_ - kEdgeDepth - kBeginCycles)};
-  const dataflow::Start edge{.depth = kEdgeDepth};
-  if (computes && own.current == 1)
+  own.stage = {.dt = number(steps.dt),
+               .keep = 0,
+               .take = 1,
+               .sea_xi = 0,
+               .river_xi = 0,
+               .river_inflow = 0,
+               .gravity = number(physics.gravity),
+               .friction = number(physics.friction),
+               .linear_friction = number(physics.linear_friction),
+               .coriolis = number(physics.coriolis),
+               .least_depth = number(physics.least_depth)};
+  if (!own.elements.empty() && own.current == 1)
     std::copy_n(own.states.begin() + part_.own, part_.own, own.states.begin());
   for (std::size_t slot = 0; slot < part_.projected.size(); ++slot) {
     own.edge_states[slot] = own.states[static_cast<std::size_t>(part_.projected[slot])];
   }
   own.current = own.steps % 2;
+}
+
+void DeviceKernels::start(dataflow::Host& host, const Steps& steps, const Physics& physics,
+                          const std::vector<Forcing>& forcing) {
+  prepare(steps, physics, forcing);
+  Memory& own = *memory_;
+  const bool computes = !own.elements.empty();
+  const dataflow::Start element{.depth = std::max(0.0, pipeline_cycles_ - kEdgeDepth - kBeginCycles)};
+  const dataflow::Start edge{.depth = kEdgeDepth};
   host.start("update_elements", element, computes ? hls::update_elements<true> : hls::update_elements<false>,
              own.elements.data(), own.states.data(), own.outflow.data(), own.beyond_edges.data(), own.has,
-             stage, own.first, own.steps, streams_->beyond, streams_->met, streams_->projected, &own.trouble);
+             own.stage, own.first, own.steps, streams_->beyond, streams_->met, streams_->projected,
+             &own.trouble);
   host.start("update_edges", edge, computes ? hls::update_edges<true> : hls::update_edges<false>,
              own.edge_states.data(), own.edges.data(), own.slots.data(), own.forcing.data(), own.has,
              own.steps, streams_->projected, streams_->beyond, streams_->leaving);
@@ -279,13 +286,14 @@ void DeviceKernels::start_engine(dataflow::Host& host) {
   if (own.neighbours.empty()) return;
   start_sending(host, /*tells=*/true);
   host.start("call_for_halos", {.depth = kStreamDepth}, call_for_halos, own.neighbours.data(),
-             own.has.neighbours, own.steps, own.address, own.use, streams_->ready, streams_->arrived,
-             streams_->sends.commands, streams_->sends.statuses, streams_->receives.commands,
-             streams_->receives.statuses, own.failed.data());
+             own.has.neighbours, own.steps, own.address, own.use.communicator, own.use.datapath,
+             own.use.compression, streams_->ready, streams_->arrived, streams_->sends.commands,
+             streams_->sends.statuses, streams_->receives.commands, streams_->receives.statuses,
+             own.failed.data());
   host.start("receive_from_memory", {.depth = kReadingDepth}, receive_from_memory, own.neighbours.data(),
              own.places.data(), reinterpret_cast<const hls::engine_word*>(own.arrived.data()),
-             own.halo.data(), own.has, own.first, own.steps, 1U, streams_->arrived, streams_->met,
-             own.sums.received.data());
+             own.halo.data(), own.has.neighbours, own.has.own - own.has.core, own.first, own.steps, 1U,
+             streams_->arrived, streams_->met, own.sums.received.data());
 }
 
 void DeviceKernels::start_sending(dataflow::Host& host, bool tells) {
@@ -305,19 +313,44 @@ device::Event DeviceKernels::start_storing(dataflow::Host& host, std::int64_t st
 
 device::Event DeviceKernels::start_receiving(dataflow::Host& host, std::int64_t step) {
   Memory& own = *memory_;
-  return host.start("receive_from_memory", {.depth = kReadingDepth}, receive_from_memory,
-                    own.neighbours.data(), own.places.data(),
-                    reinterpret_cast<const hls::engine_word*>(own.arrived.data()), own.halo.data(), own.has,
-                    static_cast<unsigned int>(step) + own.offset, 1U, 0U, streams_->arrived, streams_->met,
-                    own.sums.received.data());
+  return host.start(
+      "receive_from_memory", {.depth = kReadingDepth}, receive_from_memory, own.neighbours.data(),
+      own.places.data(), reinterpret_cast<const hls::engine_word*>(own.arrived.data()), own.halo.data(),
+      own.has.neighbours, own.has.own - own.has.core, static_cast<unsigned int>(step) + own.offset, 1U, 0U,
+      streams_->arrived, streams_->met, own.sums.received.data());
 }
 
-void DeviceKernels::check_calls() const {
-  const auto& [failed, code] = memory_->failed;
-  if (failed == 0) return;
-  throw Error(ExitCode::kInvalidResult,
-              fmt::format("{} calls of the engine have failed, the first with status {}", failed, code),
-              "see accl_error in kernels/common/accl_words.hpp");
+void DeviceKernels::check_calls() const { accl::require_no_failure(memory_->failed); }
+
+DeviceKernels::OnCard DeviceKernels::on_card(const Steps& steps, const Physics& physics,
+                                             const std::vector<Forcing>& forcing) {
+  prepare(steps, physics, forcing);
+  Memory& own = *memory_;
+  own.current = 0;  // there the kernel puts the states where it found them
+  const auto bytes = [](auto& all) { return std::as_writable_bytes(std::span(all)); };
+  return {.neighbours = bytes(own.neighbours),
+          .elements = bytes(own.elements),
+          .states = bytes(own.states).first(part_.own * sizeof(hls::sw_numbers)),
+          .outflow = bytes(own.outflow),
+          .edge_states = bytes(own.edge_states),
+          .edges = bytes(own.edges),
+          .slots = bytes(own.slots),
+          .places = bytes(own.places),
+          .forcing = bytes(own.forcing),
+          .halo = bytes(own.halo),
+          .arrived = bytes(own.arrived),
+          .sent = bytes(own.sums.sent),
+          .received = bytes(own.sums.received),
+          .trouble = std::as_writable_bytes(std::span(&own.trouble, 1)),
+          .core = own.has.core,
+          .own = own.has.own,
+          .outer = own.has.outer,
+          .known = own.has.projected,
+          .leaving = own.has.leaving,
+          .stage = {own.stage.dt, own.stage.gravity, own.stage.friction, own.stage.linear_friction,
+                    own.stage.coriolis, own.stage.least_depth},
+          .first = own.first,
+          .steps = own.steps};
 }
 
 }  // namespace fabricmark::shallow_water

@@ -1,8 +1,10 @@
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <vector>
 
 #include "apps/shallow_water/device_part.hpp"
@@ -51,6 +53,18 @@ class DeviceKernels {
   void start(dataflow::Host& host, const Steps& steps, const Physics& physics,
              const std::vector<Forcing>& forcing);
 
+  /// What kernels on a card take and give back of these steps (card_device.cpp): memory as the host has it,
+  /// and numbers. It stays until the next call of this object.
+  struct OnCard {
+    std::span<std::byte> neighbours, elements, states, outflow, edge_states, edges, slots, places, forcing;
+    std::span<std::byte> halo, arrived;  ///< what comes, which the host does not see
+    std::span<std::byte> sent, received, trouble;
+    std::uint32_t core = 0, own = 0, outer = 0, known = 0, leaving = 0;  ///< as counts of the kernels
+    std::array<float, 6> stage{};  ///< dt, gravity, both frictions, Coriolis, the least depth
+    std::uint32_t first = 0, steps = 0;
+  };
+  OnCard on_card(const Steps& steps, const Physics& physics, const std::vector<Forcing>& forcing);
+
   // Over links.
 
   /// Neighbour n at port n of its own.
@@ -77,6 +91,9 @@ class DeviceKernels {
  private:
   struct Memory;
   struct Streams;
+  /// What the kernels need of these steps.
+  void prepare(const Steps& steps, const Physics& physics, const std::vector<Forcing>& forcing);
+
   DevicePart part_;
   double pipeline_cycles_;
   std::unique_ptr<Memory> memory_;

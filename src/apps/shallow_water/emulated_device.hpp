@@ -23,6 +23,11 @@ class EmulatedDevice : public Interface {
 MakeDevice make_device_on_links;
 MakeDevice make_device_on_engine;
 MakeDevice make_device_on_host;
+/// The kernels of the rank's card beside ACCL's engine. Throws Error as accl::CardEngine.
+MakeDevice make_device_on_card;
+
+/// Throws Error (bad use) where an engine of messages is asked to stream.
+void require_halos_in_memory(const runtime::Context& context);
 
 /// L_pipe of eq. 5.2 [cycles], as the bitstream has it.
 double pipeline_cycles(const runtime::Context& context);

@@ -74,12 +74,15 @@ class EngineDevice final : public EmulatedDevice {
 
 }  // namespace
 
+void require_halos_in_memory(const runtime::Context& context) {
+  if (context.parameters().text("mode") != "streaming") return;
+  throw bad_use("--mode streaming: halos leave word by word and are received in memory",
+                "leave it out: there is no other way to put them in order");
+}
+
 std::unique_ptr<EmulatedDevice> make_device_on_engine(const runtime::Context& context, const DevicePart& part,
                                                       DeviceKernels& kernels) {
-  if (context.parameters().text("mode") == "streaming") {
-    throw bad_use("--mode streaming: halos leave word by word and are received in memory",
-                  "leave it out: there is no other way to put them in order");
-  }
+  require_halos_in_memory(context);
   return std::make_unique<EngineDevice>(context, part, kernels);
 }
 

@@ -329,6 +329,7 @@ int main(int argc, char** argv) {
         {"throughput", Between::kHosts, throughput},
         {"dataflow", Between::kDevices, dataflow(own::make_device_on_host), /*needs_device=*/false},
         {"dataflow", Between::kStreams, dataflow(own::make_device_on_links), /*needs_device=*/false},
-        {"dataflow", Between::kEngines, dataflow(own::make_device_on_engine), /*needs_device=*/false}},
+        {"dataflow", Between::kEngines, dataflow(own::make_device_on_engine), /*needs_device=*/false,
+         /*make_on_card=*/dataflow(own::make_device_on_card)}},
        1});
 }

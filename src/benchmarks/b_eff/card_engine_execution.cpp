@@ -13,8 +13,7 @@
 #include "benchmarks/b_eff/executions.hpp"
 #include "benchmarks/b_eff/kernels.hpp"
 #include "board/accl_driver/card_engine.hpp"
-#include "device/memory.hpp"
-#include "device/program.hpp"
+#include "board/accl_driver/card_unit.hpp"
 
 namespace fabricmark::b_eff {
 
@@ -23,31 +22,10 @@ namespace {
 constexpr std::size_t kCardElementBytes = 4;  // as between emulated engines
 constexpr std::size_t kCardWordBytes = sizeof(EngineWord);
 
+using accl::CardUnit;
+
+std::uint32_t card_number(std::size_t count) { return static_cast<std::uint32_t>(count); }
 std::size_t card_words_of(std::size_t bytes) { return (bytes + kCardWordBytes - 1) / kCardWordBytes; }
-
-/// A compute unit, with a queue of its own: they wait for each other. Streams are joined in the bitstream,
-/// and nobody sets them; arguments have their numbers in dataflow.cpp all the same.
-struct CardUnit {
-  CardUnit(const runtime::Context& context, const std::string& function, const std::string& unit)
-      : card(context.device()),
-        kernel(device::entry_point(context.program(), fmt::format("{}:{{{}}}", function, unit))),
-        queue(card.queue()) {}
-  [[nodiscard]] device::Buffer buffer(unsigned argument, std::size_t bytes) const {
-    return {card, bytes, device::MemoryKind::kBuffer, {.kernel = kernel.get(), .argument = argument}};
-  }
-  void set(unsigned argument, const device::Buffer& buffer) const {
-    kernel->set_memory(argument, buffer.implementation());
-  }
-  void set(unsigned argument, std::size_t number) const {
-    const auto given = static_cast<std::uint32_t>(number);
-    kernel->set_number(argument, &given, sizeof(given));
-  }
-  void start() const { kernel->start(queue.implementation(), {}, nullptr, nullptr); }
-
-  const device::Device& card;
-  std::unique_ptr<device::backend::Kernel> kernel;
-  device::Queue queue;
-};
 
 class CardEngineBandwidth final : public Exchanges {
  public:
@@ -56,7 +34,7 @@ class CardEngineBandwidth final : public Exchanges {
         is_streaming_(context.parameters().text("mode") == "streaming"),
         engine_(context),
         use_(engine_.use(collectives::Type::kInt32)),
-        control_(context, "call_engine", "control"),
+        control_(context, "call_engine", "control", /*failed=*/9),
         joiner_(context, "join_words", "joiner"),
         router_(context, "route_words", "router"),
         make_{CardUnit(context, "make_words", "make_0"), CardUnit(context, "make_words", "make_1")},
@@ -74,7 +52,7 @@ class CardEngineBandwidth final : public Exchanges {
       begin(bytes);
       regions.time(
           region_name(kExchange, bytes), [this] { run(); }, count_);
-      require_no_failure();
+      control_.require_no_failure();
       for (std::size_t direction = 0; direction < kDirections; ++direction) check(direction);
     }
   }
@@ -94,18 +72,16 @@ class CardEngineBandwidth final : public Exchanges {
     count_ = messages(words_ * kCardWordBytes, kMessagesOfKernels);
     content_.assign(count_ * words_ * kCardWordBytes, kPoison);
     for (std::size_t direction = 0; direction < kDirections; ++direction) {
-      received_.at(direction).write(control_.queue, content_.data(), content_.size());
-      control_.queue.finish();
+      control_.write(received_.at(direction), content_.data(), content_.size());
       std::vector<std::byte> made(content_.size());
       for (std::size_t place = 0; place < count_; ++place)
         fill(message(made, place), content(ranks().rank(), direction, bytes, false, place));
-      sent_.at(direction).write(control_.queue, made.data(), made.size());
-      control_.queue.finish();
+      control_.write(sent_.at(direction), made.data(), made.size());
       set_words(make_.at(direction), sent_.at(direction), 0, {1, 2, 3});
       set_words(take_.at(direction), received_.at(direction), 1, {2, 3, 4});
     }
-    joiner_.set(2, words_), joiner_.set(3, count_);
-    router_.set(1, kDirections * words_ * count_);
+    joiner_.set(2, card_number(words_)), joiner_.set(3, card_number(count_));
+    router_.set(1, card_number(kDirections * words_ * count_));
     set_calls();
   }
 
@@ -113,23 +89,19 @@ class CardEngineBandwidth final : public Exchanges {
   void set_words(const CardUnit& unit, const device::Buffer& buffer, unsigned memory,
                  const std::array<unsigned, 3>& numbers) const {
     unit.set(memory, buffer);
-    unit.set(numbers[0], words_), unit.set(numbers[1], words_), unit.set(numbers[2], count_);
+    unit.set(numbers[0], card_number(words_)), unit.set(numbers[1], card_number(words_));
+    unit.set(numbers[2], card_number(count_));
   }
 
   void set_calls() {
     std::vector<accl::Command> calls;
     for (std::size_t place = 0; place < count_; ++place) add_calls(place, calls);
-    calls_ = std::make_unique<device::Buffer>(control_.buffer(0, calls.size() * sizeof(calls[0])));
-    failed_ = std::make_unique<device::Buffer>(control_.buffer(9, sizeof(failures_)));
-    calls_->write(control_.queue, calls.data(), calls_->bytes());
-    failed_->write(control_.queue, failures_.data(), failed_->bytes());
-    control_.queue.finish();
+    calls_ = std::make_unique<device::Buffer>(control_.buffer(0, calls));
     control_.set(0, *calls_);
-    control_.set(1, calls.size() / count_);
-    control_.set(2, count_);
-    control_.set(3, is_streaming_ ? 1 : 0);
-    control_.set(4, is_streaming_ ? 1 : 0);
-    control_.set(9, *failed_);
+    control_.set(1, card_number(calls.size() / count_));
+    control_.set(2, card_number(count_));
+    control_.set(3, is_streaming_ ? 1U : 0U);
+    control_.set(4, is_streaming_ ? 1U : 0U);
   }
 
   /// Those of one message in each direction: from kernels to kernels, or both receives and then both sends.
@@ -152,32 +124,19 @@ class CardEngineBandwidth final : public Exchanges {
   }
 
   [[nodiscard]] fm::accl_operand operand(const device::Buffer& buffer, std::size_t place) const {
-    return fm::accl_memory(buffer.implementation().physical_address() + place * words_ * kCardWordBytes);
+    return fm::accl_memory(accl::address_of(buffer) + place * words_ * kCardWordBytes);
   }
 
-  /// Who takes words begins before who makes them.
   void run() const {
-    std::vector<const CardUnit*> all;
-    if (is_streaming_) all = {&take_[0], &take_[1], &router_, &joiner_, &make_[0], &make_[1]};
-    all.push_back(&control_);
-    for (const CardUnit* unit : all) unit->start();
-    for (const CardUnit* unit : all) unit->queue.finish();
-  }
-
-  void require_no_failure() {
-    failed_->read(control_.queue, failures_.data(), failed_->bytes());
-    control_.queue.finish();
-    const std::array<int, 2> found = std::exchange(failures_, {});
-    if (found[0] == 0) return;
-    throw Error(
-        ExitCode::kInvalidResult,
-        fmt::format("{} calls of ACCL's engine have failed, the first with status {:#x}", found[0], found[1]),
-        "see accl_error in kernels/common/accl_words.hpp");
+    if (is_streaming_) {
+      accl::run({&take_[0], &take_[1], &router_, &joiner_, &make_[0], &make_[1], &control_});
+    } else {
+      accl::run({&control_});
+    }
   }
 
   void check(std::size_t direction) {
-    received_.at(direction).read(control_.queue, content_.data(), content_.size());
-    control_.queue.finish();
+    control_.read(received_.at(direction), content_.data(), content_.size());
     if (direction == 0 && corrupts(bytes_)) corrupt(message(content_, 0));
     for (std::size_t place = 0; place < count_; ++place) {
       const Content made = content(neighbour(1 - direction), direction, bytes_, false, place);
@@ -194,11 +153,11 @@ class CardEngineBandwidth final : public Exchanges {
   bool is_streaming_;
   accl::CardEngine engine_;
   fm::accl_use use_;
-  CardUnit control_, joiner_, router_;
+  accl::CardCaller control_;
+  CardUnit joiner_, router_;
   std::array<CardUnit, kDirections> make_, take_;
   std::vector<device::Buffer> sent_, received_;  // [direction]
-  std::unique_ptr<device::Buffer> calls_, failed_;
-  std::array<int, 2> failures_{};  // how many, and the status of the first one
+  std::unique_ptr<device::Buffer> calls_;
 
   // Of the part in progress.
   std::size_t bytes_ = 0;
@@ -210,9 +169,6 @@ class CardEngineBandwidth final : public Exchanges {
 }  // namespace
 
 std::unique_ptr<runtime::Benchmark> make_card_engine(const runtime::Context& context) {
-  if (context.parameters().text("issuer") == "host") {
-    throw bad_use("on a card kernels call the engine, and the host does not", "use --issuer logic");
-  }
   return std::make_unique<CardEngineBandwidth>(context);
 }
 

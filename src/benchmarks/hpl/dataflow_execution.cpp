@@ -151,8 +151,7 @@ class TransportFactorization final : public MemoryFactorization<T> {
         return transport::Message{{&memory, 0, bytes}, peer, one.is_along_row ? 0 : 1};
       };
       const Layout& layout = Base::layout();
-      const std::vector<int> line =
-          Base::line(one.is_along_row, one.is_along_row ? layout.grid_row() : layout.grid_column());
+      const std::vector<int> line = line_of(layout, one.is_along_row);
       if (!Base::is_root(one, step)) {
         receives.push_back(with(line[Base::root(one, step)]));
         continue;

@@ -20,13 +20,10 @@ class EngineFactorization final : public MemoryFactorization<T> {
  public:
   EngineFactorization(const runtime::Context& context, const Layout& layout, double host_bytes)
       : Base(context, layout, host_bytes) {
-    if (Base::board().is_streaming()) {
-      throw bad_use("panels of HPL are kept in memory, from which and to which the engine carries them",
-                    "use --mode buffered");
-    }
+    require_panels_in_memory(context);
     accl::Accl& engine = Base::board().engine();
-    row_ = engine.communicator(Base::line(/*is_row=*/true, layout.grid_row()));
-    column_ = engine.communicator(Base::line(/*is_row=*/false, layout.grid_column()));
+    row_ = engine.communicator(line_of(layout, /*is_row=*/true));
+    column_ = engine.communicator(line_of(layout, /*is_row=*/false));
     if (!Base::board().computes()) {
       any_.resize(layout.block * std::max({layout.local_rows(), layout.local_columns(), layout.block}));
     }
@@ -101,17 +98,17 @@ class EngineFactorization final : public MemoryFactorization<T> {
       }
       if (all.empty()) return after;
       return {of.start_kernel("broadcast", after, kernels::carry, streams_->commands, streams_->statuses,
-                              both[0], both[1], &streams_->failed)};
+                              both[0], both[1], &streams_->outcome)};
     }
 
-    [[nodiscard]] unsigned int failed() const { return streams_->failed; }
+    [[nodiscard]] unsigned int failed() const { return static_cast<unsigned int>(streams_->outcome.first); }
     [[nodiscard]] const std::string& what() const { return engine_.logic_failure(); }
 
    private:
     struct Streams {
       fm::stream<fm::accl_request> commands{"commands"};
       fm::stream<accl::Status> statuses{"statuses"};
-      unsigned int failed = 0;  ///< the first one that does not say that it is done
+      fm::accl_outcome outcome{};
     };
     std::shared_ptr<Streams> streams_;
     accl::Accl& engine_;

@@ -37,7 +37,13 @@ MakeExecution make_throughput;
 MakeExecution make_over_transport;
 MakeExecution make_over_links;
 MakeExecution make_over_engines;
+/// Over ACCL's engine on cards, whose bitstream has one of each kernel. Throws Error (bad use) for what
+/// accl::CardEngine does not drive.
+MakeExecution make_on_cards;
 /// Over Intel's external channels, from kernel to kernel on a torus of boards (Meyer 2024, section 4.1.3.2).
 MakeExecution make_over_external_channels;
+
+/// Throws Error (bad use) where an engine of messages is asked to stream.
+void require_panels_in_memory(const runtime::Context& context);
 
 }  // namespace fabricmark::hpl

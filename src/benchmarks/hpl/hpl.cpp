@@ -323,7 +323,8 @@ int main(int argc, char** argv) {
         {"throughput", Between::kDevices, with(make_throughput)},
         {"dataflow", Between::kDevices, with(make_over_transport)},
         {"dataflow", Between::kStreams, with(make_over_links), /*needs_device=*/false},
-        {"dataflow", Between::kEngines, with(make_over_engines), /*needs_device=*/false},
+        {"dataflow", Between::kEngines, with(make_over_engines), /*needs_device=*/false,
+         /*make_on_card=*/with(make_on_cards)},
         {"channels", Between::kStreams, with(make_over_external_channels)}},
        kRepetitions});
 }

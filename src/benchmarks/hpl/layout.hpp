@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstddef>
+#include <vector>
 
 #include "benchmarks/common/block_cyclic.hpp"
 
@@ -34,5 +35,15 @@ struct Layout {
     return (local / block * grid.columns + grid_column()) * block + local % block;
   }
 };
+
+/// The ranks of this one's row or column of the grid, in their order.
+inline std::vector<int> line_of(const Layout& layout, bool is_row) {
+  const common::Grid& grid = layout.grid;
+  std::vector<int> ranks;
+  for (std::size_t place = 0; place < (is_row ? grid.columns : grid.rows); ++place)
+    ranks.push_back(is_row ? grid.rank_at(layout.grid_row(), place)
+                           : grid.rank_at(place, layout.grid_column()));
+  return ranks;
+}
 
 }  // namespace fabricmark::hpl

@@ -36,15 +36,6 @@ class MemoryFactorization : public DataflowFactorization<T> {
     const common::Grid& grid = Base::layout().grid;
     return step.iteration % (one.is_along_row ? grid.columns : grid.rows);
   }
-  /// The ranks of a row or a column of the grid, in their order.
-  [[nodiscard]] std::vector<int> line(bool is_row, std::size_t number) const {
-    const common::Grid& grid = Base::layout().grid;
-    std::vector<int> ranks;
-    for (std::size_t place = 0; place < (is_row ? grid.columns : grid.rows); ++place)
-      ranks.push_back(is_row ? grid.rank_at(number, place) : grid.rank_at(place, number));
-    return ranks;
-  }
-
   /// Both at the same time, when all of `after` has ended. Returns those after which they are there.
   virtual device::Events broadcast(const Step& step, const std::vector<Broadcast>& all,
                                    const device::Events& after) = 0;

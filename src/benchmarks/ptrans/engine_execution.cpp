@@ -11,18 +11,13 @@ namespace fabricmark::ptrans {
 
 namespace {
 
-collectives::Type type_of(const runtime::Context& context) {
-  return context.parameters().text("data_type") == "double" ? collectives::Type::kFloat64
-                                                            : collectives::Type::kFloat32;
-}
-
 /// What both modes have in common.
 class EngineExecution : public BoardExecution {
  protected:
   EngineExecution(const runtime::Context& context, const Plan& plan, std::size_t block_bytes)
       : BoardExecution(context, plan, block_bytes, /*is_coarse=*/false,
                        network::Topology::circuits("none", context.ranks().size(), {})),
-        type_(type_of(context)) {
+        type_(element_type(context)) {
     if (board().is_called_by_logic()) calls_.emplace(board().engine(), type_);
   }
 

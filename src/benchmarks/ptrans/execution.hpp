@@ -56,6 +56,9 @@ MakeExecution make_over_channels;
 /// Over the engine of messages of each board: words from kernel to kernel (streaming, with a partner as
 /// above), or blocks from memory to memory (buffered).
 MakeExecution make_over_engines;
+/// The same on cards, whose bitstream has ACCL's engine beside one pair of kernels. Throws Error (bad use) as
+/// that, and for what accl::CardEngine does not drive.
+MakeExecution make_on_cards;
 /// The same kernels with blocks that come over another transport. Throws Error (bad use) where a system is
 /// described.
 MakeExecution make_local;

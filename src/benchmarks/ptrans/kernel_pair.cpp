@@ -155,6 +155,7 @@ std::unique_ptr<KernelPair> make_of_type(const PairSettings& settings) {
 struct EngineCalls::Streams {
   fm::stream<fm::accl_request> commands{"commands"};
   fm::stream<accl::Status> statuses{"statuses"};
+  std::array<int, 2> failed{};  // the engine itself says what failed (accl::Accl)
 };
 
 EngineCalls::EngineCalls(accl::Accl& engine, collectives::Type type)
@@ -168,7 +169,8 @@ EngineCalls::EngineCalls(accl::Accl& engine, collectives::Type type)
 device::Event EngineCalls::put_words(dataflow::Host& host, const std::vector<unsigned long long>& elements,
                                      int peer) {
   return host.start("put_words", {}, ::put_words, streams_->commands, streams_->statuses, elements.data(),
-                    static_cast<int>(elements.size()), peer, use_);
+                    static_cast<int>(elements.size()), peer, use_.communicator, use_.datapath,
+                    use_.compression, streams_->failed.data());
 }
 
 device::Event EngineCalls::exchange(dataflow::Host& host, const std::vector<Numbers>& receives,
@@ -180,7 +182,8 @@ device::Event EngineCalls::exchange(dataflow::Host& host, const std::vector<Numb
                     first(receives), static_cast<int>(receives.size()), first(sends),
                     static_cast<int>(sends.size()), static_cast<unsigned long long>(blocks.into),
                     static_cast<unsigned long long>(blocks.from), accl::count_of(blocks.elements),
-                    static_cast<unsigned long long>(blocks.elements * element_bytes_), use_);
+                    static_cast<unsigned long long>(blocks.elements * element_bytes_), use_.communicator,
+                    use_.datapath, use_.compression, streams_->failed.data());
 }
 
 std::unique_ptr<KernelPair> make_pair(const PairSettings& settings) {

@@ -17,6 +17,11 @@ std::vector<common::Part> parts_of(std::size_t count, int pairs) {
 
 }  // namespace
 
+collectives::Type element_type(const runtime::Context& context) {
+  return context.parameters().text("data_type") == "double" ? collectives::Type::kFloat64
+                                                            : collectives::Type::kFloat32;
+}
+
 void require_partners(const Distribution& distribution) {
   const bool is_diagonal = distribution.is_diagonal();
   if (is_diagonal ? distribution.ranks() % 2 == 0 : distribution.partner(0).has_value()) return;

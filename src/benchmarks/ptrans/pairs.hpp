@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "benchmarks/ptrans/plan.hpp"
+#include "collectives/moves.hpp"
 #include "network/topology.hpp"
 #include "runtime/benchmark.hpp"
 
@@ -20,6 +21,9 @@ struct PairTasks {
   [[nodiscard]] std::size_t leaving() const { return sources.size() - staying; }
   [[nodiscard]] std::size_t arriving() const { return targets.size() - staying; }
 };
+
+/// Of the matrices, for the engine.
+collectives::Type element_type(const runtime::Context& context);
 
 /// Throws Error (bad use) with the grids that do work for a distribution in which a rank exchanges blocks
 /// with several others, or in which one of an odd number along diagonals is left over: a static circuit joins

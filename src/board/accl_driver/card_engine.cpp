@@ -12,6 +12,7 @@
 #include "base/error.hpp"
 #include "base/file_descriptor.hpp"
 #include "base/host.hpp"
+#include "network/message_fault.hpp"
 #include "runtime/kernel_spec.hpp"
 
 namespace fabricmark::accl {
@@ -90,6 +91,15 @@ std::int32_t driven(collectives::Type type) {
   }
 }
 
+void require_calls_of_kernels(const runtime::Context& context) {
+  if (context.parameters().text("issuer") == "host")
+    throw bad_use("on a card kernels call the engine, and the host does not", "use --issuer logic");
+  if (network::message_fault(context.fault())) {
+    throw bad_use("--inject-fault asks for a fault of messages, which nothing makes on a card",
+                  "use one of values, as element, or FABRICMARK_CARD_FAULT on emulated cards");
+  }
+}
+
 }  // namespace
 
 std::vector<std::pair<std::string, std::int32_t>> card_addresses(int ranks) {
@@ -120,6 +130,7 @@ std::vector<std::pair<std::string, std::int32_t>> card_addresses(int ranks) {
 
 CardEngine::CardEngine(const runtime::Context& context) {
   const runtime::Parameters& parameters = context.parameters();
+  require_calls_of_kernels(context);
   const std::int32_t protocol = protocol_of(parameters.text("transport"));
   const auto addresses = card_addresses(context.ranks().size());
   const std::string file = environment(kDriverVariable);
@@ -148,9 +159,17 @@ CardEngine::CardEngine(const runtime::Context& context) {
   engine_ = std::shared_ptr<accl_driver::Engine>(opened, functions_->close);
 }
 
-fm::accl_use CardEngine::use(collectives::Type type) const {
+std::uint32_t CardEngine::communicator(const std::vector<int>& ranks) const {
+  std::uint32_t made = 0;
+  const auto count = static_cast<std::int32_t>(ranks.size());
+  if (functions_->communicator(engine_.get(), ranks.data(), count, &made) != accl_driver::kDone)
+    throw cannot_drive(environment(kDriverVariable), functions_->last_words());
+  return made;
+}
+
+fm::accl_use CardEngine::use(collectives::Type type, std::uint32_t communicator) const {
   accl_driver::Places places{};
-  if (functions_->places(engine_.get(), driven(type), &places) != accl_driver::kDone)
+  if (functions_->places(engine_.get(), communicator, driven(type), &places) != accl_driver::kDone)
     throw cannot_drive(environment(kDriverVariable), functions_->last_words());
   return {places.communicator, places.datapath, 0};
 }

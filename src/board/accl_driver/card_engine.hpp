@@ -28,11 +28,15 @@ std::vector<std::pair<std::string, std::int32_t>> card_addresses(int ranks);
 class CardEngine {
  public:
   /// Collective. Throws Error (environment) where there is no plugin or it fails, (bad use) for what it does
-  /// not drive: another runtime than XRT natively, RDMA.
+  /// not drive: another runtime than XRT natively, RDMA, calls of the host; for faults of messages.
   explicit CardEngine(const runtime::Context& context);
 
   /// What commands of kernels need to know. Throws Error (environment) where ACCL has no such arithmetic.
-  [[nodiscard]] fm::accl_use use(collectives::Type type) const;
+  [[nodiscard]] fm::accl_use use(collectives::Type type,
+                                 std::uint32_t communicator = accl_driver::kAllRanks) const;
+  /// Of some of the ranks, this one among them, in this order; all of them make it, and all communicators in
+  /// the same order. Throws Error (environment) where ACCL refuses it.
+  [[nodiscard]] std::uint32_t communicator(const std::vector<int>& ranks) const;
 
  private:
   const accl_driver::Functions* functions_;

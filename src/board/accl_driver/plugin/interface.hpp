@@ -9,7 +9,7 @@
 namespace fabricmark::accl_driver {
 
 /// Of this table; a plugin of another version is refused.
-constexpr std::uint32_t kVersion = 1;
+constexpr std::uint32_t kVersion = 2;
 /// The name of the function that gives it, of the type `Entry`.
 constexpr const char* kEntry = "fabricmark_accl_functions";
 
@@ -43,6 +43,9 @@ struct Settings {
   std::uint32_t timeout;        ///< of a call, in the engine's own unit, as ACCL::set_timeout takes it
 };
 
+/// The communicator that an engine is set up with.
+constexpr std::uint32_t kAllRanks = 0;
+
 /// Where the engine's memory describes what commands of kernels name (their words 3 and 7).
 struct Places {
   std::uint32_t communicator;
@@ -55,8 +58,11 @@ struct Functions {
   const char* (*last_words)();
   /// Collective: ranks wait for each other, by MPI where accl_network_utils was built with it.
   Outcome (*open)(const Settings* settings, Engine** opened);
-  Outcome (*places)(Engine* engine, std::int32_t type, Places* found);
+  /// `communicator`: of kAllRanks, or one that `communicator` has made.
+  Outcome (*places)(Engine* engine, std::uint32_t communicator, std::int32_t type, Places* found);
   void (*close)(Engine* engine);
+  /// One of some ranks, by their numbers and with this one among them, whose ranks have the order given.
+  Outcome (*communicator)(Engine* engine, const std::int32_t* ranks, std::int32_t count, std::uint32_t* made);
 };
 
 using Entry = const Functions* (*)();

@@ -22,6 +22,7 @@ namespace fabricmark::accl_driver {
 
 struct Engine {
   std::unique_ptr<ACCL::ACCL> accl;
+  std::int32_t rank = 0;
 };
 
 namespace {
@@ -91,6 +92,7 @@ Outcome open(const Settings* settings, Engine** opened) {
     auto engine = std::make_unique<Engine>();
     engine->accl =
         settings->protocol == kTcp ? over_tcp(*settings, device, ranks) : over_udp(*settings, device, ranks);
+    engine->rank = settings->rank;
     engine->accl->set_timeout(settings->timeout);
     *opened = engine.release();
   });
@@ -113,12 +115,26 @@ ACCL::dataType type_of(std::int32_t type) {
   }
 }
 
-Outcome places(Engine* engine, std::int32_t type, Places* found) {
+Outcome places(Engine* engine, std::uint32_t communicator, std::int32_t type, Places* found) {
   return guarded([&] {
     const ACCL::dataType elements = type_of(type);
-    found->communicator = static_cast<std::uint32_t>(engine->accl->get_communicator_addr());
+    found->communicator = static_cast<std::uint32_t>(engine->accl->get_communicator_addr(communicator));
     found->datapath =
         static_cast<std::uint32_t>(engine->accl->get_arithmetic_config_addr({elements, elements}));
+  });
+}
+
+/// As ACCL's own test of several communicators makes one: of the ranks that the first one knows.
+Outcome communicator(Engine* engine, const std::int32_t* ranks, std::int32_t count, std::uint32_t* made) {
+  return guarded([&] {
+    const std::vector<ACCL::rank_t> all = engine->accl->get_comm_group(ACCL::GLOBAL_COMM);
+    std::vector<ACCL::rank_t> group;
+    int own = 0;
+    for (std::int32_t i = 0; i < count; ++i) {
+      if (ranks[i] == engine->rank) own = i;
+      group.push_back(all.at(static_cast<std::size_t>(ranks[i])));
+    }
+    *made = engine->accl->create_communicator(group, own);
   });
 }
 
@@ -134,6 +150,6 @@ void close(Engine* engine) {
 extern "C" __attribute__((visibility("default"))) const fabricmark::accl_driver::Functions*
 fabricmark_accl_functions() {
   using namespace fabricmark::accl_driver;
-  static const Functions all = {kVersion, last_words, open, places, close};
+  static const Functions all = {kVersion, last_words, open, places, close, communicator};
   return &all;
 }

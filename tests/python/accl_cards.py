@@ -1,0 +1,82 @@
+"""Two emulated cards whose bitstreams have an engine in ACCL's place, and hosts that drive it by a stub.
+
+The engine (tests/accl_stub/engine.hpp) reads and writes memory at the addresses that commands name. Hosts
+give physical ones; the card makes them its process' own where a kernel declares a pointer, which the
+container calls a number, as a kernel on a board has it.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from conftest import REPOSITORY
+from fabricmark.build import design, steps, streams
+
+PLUGIN = REPOSITORY / "src" / "board" / "accl_driver" / "plugin" / "plugin.cpp"
+STUB = REPOSITORY / "tests" / "accl_stub"
+PROGRAMS = REPOSITORY / "build" / "release" / "bin"
+ADDRESS = {"kind": "scalar", "type": "ulong", "banks": []}
+
+
+@dataclass(frozen=True)
+class Design:
+    """Kernels with an engine. `source`: C++; `config`: what v++'s linker is told; `parameters`: of the
+    build; `addresses`: UNIT.ARGUMENT, numbers of the kernels that are pointers in `source`."""
+
+    benchmark: str
+    source: str
+    config: str
+    parameters: dict[str, object]
+    addresses: tuple[str, ...] = ()
+    options: tuple[str, ...] = ()
+
+
+def compiled(includes, *words):
+    """Compile the plugin."""
+    line = ["c++", "-std=c++17", "-Wall", "-Wextra", *includes, str(PLUGIN), *words]
+    return subprocess.run(line, capture_output=True, text=True, check=False, timeout=120)
+
+
+def plugin_of_stub(folder: Path) -> Path:
+    file = folder / "libfabricmark_accl.so"
+    done = compiled([f"-I{STUB}"], "-Werror", "-shared", "-fPIC", "-fvisibility=hidden", "-o", str(file))
+    assert done.returncode == 0, done.stderr
+    return file
+
+
+def bitstream(folder: Path, of: Design) -> Path:
+    source, config = folder / "dataflow.cpp", folder / "link.cfg"
+    source.write_text(of.source)
+    config.write_text(of.config)
+    # Cards have no ap_axi_sdata.h: that of the stub, whose wide words go with numbers of the card.
+    axi = REPOSITORY / "tests" / "hls_stub" / "ap_axi_sdata.h"
+    (folder / "ap_axi_sdata.h").write_text(f'#define FABRICMARK_STUB_AP_INT_H\n#include "{axi}"\n')
+    extra = ["-I", str(folder), "-I", str(STUB), *of.options]
+    made = streams.steps(source, config, design.touching("u280_hbm", None, {}), None, folder, extra)
+    (container,) = [file for file in made.files if file.name.endswith(".card.json")]
+    described = json.loads(made.files[container])
+    for unit in described["units"]:
+        for argument in unit["arguments"]:
+            if f"{unit['name']}.{argument['name']}" in of.addresses:
+                argument |= ADDRESS
+    made.files[container] = json.dumps(described)
+    steps.carry_out(made)
+    values = "".join(f"{name} = {json.dumps(value)}\n" for name, value in of.parameters.items())
+    sidecar = f'benchmark = "{of.benchmark}"\nvariant = "dataflow"\n[parameters]\n{values}'
+    made.bitstream.with_name(made.bitstream.name + ".toml").write_text(sidecar)
+    return made.bitstream
+
+
+def run(program, card, plugin, *words, transport="accl-udp", **variables):
+    """Of two ranks on two cards."""
+    command = [
+        sys.executable, "-m", "fabricmark.build.emulate", "2", str(card.parent / "emconfig.json"),
+        str(PROGRAMS / program), "--variant", "dataflow", "--transport", transport, "--ranks", "2",
+        "--bitstream", str(card), *map(str, words),
+    ]  # fmt: skip
+    environment = {**os.environ, "FABRICMARK_CARD_SECONDS": "20", **variables}
+    environment |= {"FABRICMARK_ACCL": str(plugin)} if plugin else {}
+    return subprocess.run(command, capture_output=True, text=True, timeout=100, env=environment, check=False)
