@@ -231,8 +231,10 @@ Simulation::Simulation(const Json& request)
                                member<std::string>(request, "placement", "packed"),
                                member<std::uint64_t>(request, "seed", 1))),
       shape(shape_of(setting())) {
-  require_known(request, {"simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network",
-                          "calls", "call", "links", "background", "activities", "programs", "collectives"});
+  require_known(request,
+                {"simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network", "calls",
+                 "call", "links", "background", "activities", "programs", "collectives", "eager_bytes"});
+  if (request.contains("eager_bytes")) costs.eager_bytes = number(request, "eager_bytes", 0, 0, kMostBytes);
   constexpr double kMostShare = 0.95;
   background.share = number(request, "background", 0, 0, kMostShare);
   background.seed = member<std::uint64_t>(request, "seed", 1);

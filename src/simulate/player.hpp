@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "network/network_costs.hpp"
@@ -19,6 +20,8 @@ struct Costs {
   std::uint64_t frame_bytes = 0;      ///< the most payload of a packet; 0: a message is not cut for the wire
   std::uint64_t header_bytes = 0;     ///< of each packet
   bool only_neighbours_talk = false;  ///< circuits: no device passes a message on
+  /// Longer messages leave when their receiver asks for them, and their sender waits until they are there.
+  double eager_bytes = std::numeric_limits<double>::infinity();
 
   /// What the cable carries for a message.
   [[nodiscard]] std::uint64_t wire_bytes(double payload) const;
@@ -88,9 +91,10 @@ struct Outcome {
 };
 
 /// Plays the programs of all ranks in modelled time: each message leaves when it is sent, and waits at its
-/// receiver. The same programs give the same times on any machine. Throws Error (bad use) for a rank that
-/// waits for a message that nobody sends, background traffic without two devices for it, a message over
-/// circuits that do not lead to its receiver, and times beyond the clock.
+/// receiver; one above the eager limit when its receiver has asked for it, too. The same programs give the
+/// same times on any machine. Throws Error (bad use) for a rank that waits for a message that nobody sends,
+/// or for a receiver that never asks, background traffic without two devices for it, a message over circuits
+/// that do not lead to its receiver, and times beyond the clock.
 [[nodiscard]] Outcome play(const std::vector<Program>& programs, const Setting& setting, Sharing sharing);
 
 /// The path of a message by itself, without its bytes [s], to a device from each node.

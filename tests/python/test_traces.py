@@ -6,8 +6,10 @@ import re
 from random import Random
 
 import pytest
+from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.simulate import scaling, trace
+from fabricmark.predict.cables import Setting
+from fabricmark.simulate import replay, scaling, simgrid, trace
 from fabricmark.simulate.scaling import Scaled
 
 NONE = -1
@@ -335,3 +337,102 @@ def test_tests_grow_by_their_own_power(tmp_path):
     rank = scaled.trace.ranks[0]
     (step,) = (one for one in rank.steps if one.tests)
     assert scaled.work(0, rank.kinds[step.kind], step) == pytest.approx(4 * 400e-6)
+
+
+BANDWIDTH = 5e9  # of noctua1's channels [B/s]
+
+
+def late_receiver(sent, late=0.5):
+    """Rank 0 sends and ends; rank 1 works, then receives."""
+    lines = document()
+    lines[1]["kinds"] = [kind("MPI_Send", to=1, tag=1, sent=sent), kind("MPI_Finalize", NONE)]
+    lines[1]["steps"] = [[0, 0, 0], [1, 0, 0]]
+    lines[2]["kinds"] = [kind("MPI_Recv", source=0, source_tag=1, room=sent), kind("MPI_Finalize", NONE)]
+    lines[2]["steps"] = [[0, late, 0], [1, 0, 0]]
+    return lines
+
+
+def played(folder, lines):
+    """Over noctua1's channels."""
+    network = systems.load("noctua1", "fitted").networks["channels"]
+    (found,) = replay.replay(Scaled(trace.read(written(folder, lines))), [Setting(2, "pair")], network)
+    return found
+
+
+@pytest.mark.parametrize(("sent", "waits"), [(65536, False), (65537, True)])
+def test_a_late_receiver_delays_its_sender_above_the_eager_limit(tmp_path, sent, waits):
+    found = played(tmp_path, late_receiver(sent))
+    first, second = found.about["ends"]
+    assert (first >= 0.5) == waits and second >= 0.5
+    if waits:  # the message leaves when it is asked for
+        assert first == pytest.approx(0.5 + sent / BANDWIDTH, abs=2e-6) and first == second
+    else:
+        assert first < 1e-4 and second == pytest.approx(0.5)
+    seconds, said = simgrid.seconds(found.request)
+    if seconds is not None:
+        assert seconds == pytest.approx(found.shared, rel=1e-6), said
+
+
+def test_messages_above_and_below_the_limit_keep_their_order(tmp_path):
+    """Long and short ones by turns, whose receiver is late: each comes to the receive that is its own."""
+    lines = late_receiver(8)
+    lines[1]["kinds"] = [
+        kind("MPI_Isend", to=1, tag=1, sent=10**6, slot=0), kind("MPI_Isend", to=1, tag=1, sent=8, slot=1),
+        kind("MPI_Wait", NONE, slot=0), kind("MPI_Wait", NONE, slot=1),
+    ]  # fmt: skip
+    lines[1]["steps"] = [[0, 0, 0], [1, 0, 0], [3, 0, 0], [2, 0, 0], [-4, 3]]
+    lines[2]["kinds"] = [kind("MPI_Recv", source=0, source_tag=1, room=10**6)]
+    lines[2]["steps"] = [[0, 0.5, 0], [-1, 6]]
+    found = played(tmp_path, lines)
+    # Rank 1 receives 0.5/6 s apart; the third long one is asked for 4/6 of 0.5 s after the first, and comes.
+    first, _ = found.about["ends"]
+    assert first == pytest.approx(0.5 / 6 * 5 + 3 * 10**6 / BANDWIDTH, rel=1e-3)
+    seconds, said = simgrid.seconds(found.request)
+    if seconds is not None:
+        assert seconds == pytest.approx(found.shared, rel=1e-3), said
+
+
+def test_the_networks_file_says_the_limit(run, tmp_path, one_error_line):
+    file = written(tmp_path, late_receiver(9000))
+    words = ("simulate", file, "--system", "noctua1", "--no-simgrid")
+    assert "messages of more than 65536 B wait" in " ".join(run(*words).stdout.split())
+    over = " ".join(run(*words, "--set", "network.eager_limit=8KiB").stdout.split())
+    assert "more than 8192 B wait for their receivers (as the network's file has it)" in over
+    # Both send first: MPI without buffers for them waits for ever.
+    lines = document(size=10**6)
+    for line, other in ((lines[1], 1), (lines[2], 0)):
+        line["kinds"] = [
+            kind("MPI_Send", to=other, tag=1, sent=10**6),
+            kind("MPI_Recv", source=other, source_tag=1, room=10**6),
+        ]
+        line["steps"] = [[0, 0, 0], [1, 0, 0]]
+    done = run("simulate", written(tmp_path, lines), *words[2:])
+    assert "rank 0 waits in step 1 until rank 1 asks for a message above 65536 B" in one_error_line(done, 2)
+    done = run("simulate", written(tmp_path, lines), *words[2:], "--set", "network.eager_limit=1MiB")
+    assert done.returncode == 0, done.stderr
+
+
+def test_receives_from_anybody_begin_where_the_program_begins_them(tmp_path):
+    """Both receive from anybody, send what is long, and wait: no rank waits for the other's wait."""
+    size = 10**6
+    lines = document(size=size)
+    for line, other in ((lines[1], 1), (lines[2], 0)):
+        line["kinds"][0] = kind("MPI_Irecv", room=size, slot=0)
+        line["kinds"][2] = kind("MPI_Wait", 0, source=other, source_tag=7, room=size, slot=0)
+    found = played(tmp_path, lines)
+    assert found.shared == pytest.approx(COMPUTE + ROUNDS * size / BANDWIDTH, rel=1e-2)
+    assert set(replay.sources(trace.read(written(tmp_path, lines)).ranks[0])) == {0, 2}
+
+
+def test_a_receive_whose_waits_differ_begins_with_its_wait(tmp_path):
+    """Begun in the turn before: the wait of the next turn knows another tag than that behind the loop."""
+    lines = document()
+    lines[1]["kinds"][0] = kind("MPI_Irecv", room=SIZE, slot=0)
+    lines[1]["kinds"][2] = kind("MPI_Wait", 0, source=1, source_tag=7, room=SIZE, slot=0)
+    lines[1]["kinds"].append(kind("MPI_Wait", 0, source=1, source_tag=8, room=SIZE, slot=0))
+    lines[1]["steps"] = [[0, 0, 0], [2, 0, 0], [0, 0, 0], [-2, 9], [5, 0, 0]]
+    lines[2]["kinds"] = [kind("MPI_Send", to=0, tag=7, sent=8), kind("MPI_Send", to=0, tag=8, sent=8)]
+    lines[2]["steps"] = [[0, 0, 0], [-1, 9], [1, 0, 0]]
+    found = trace.read(written(tmp_path, lines))
+    assert replay.sources(found.ranks[0]) == {}
+    assert played(tmp_path, lines).shared > 0

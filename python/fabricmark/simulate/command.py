@@ -128,7 +128,9 @@ def simulate(
         found = calls.simulate(asked, settings, place.network, **more)
     found, said = _with_simgrid(found) if with_simgrid else (found, [])
     lines = [*(recorded.lines(played, found) if played else []), *said, *rates.about]
-    view.show(found, place.words, [*lines, *_assumed(whole, place.network, place.transport, background)])
+    waits = recorded.rendezvous(place.network) if played else recorded.EAGER
+    assumed = _assumed(whole, place.network, place.transport, background, waits)
+    view.show(found, place.words, [*lines, *assumed])
     if timeline is not None:
         timelines.write(found[-1], timeline)
     if perfetto is not None:
@@ -184,7 +186,7 @@ def _factors(text: str | None) -> list[int]:
     return [int(word) for word in words]
 
 
-def _assumed(setting: Setting, network: Network, transport: str, background: float) -> list[str]:
+def _assumed(setting: Setting, network: Network, transport: str, background: float, waits: str) -> list[str]:
     """What is taken for granted."""
     lines = [
         f"placement {setting.placement}"
@@ -194,7 +196,7 @@ def _assumed(setting: Setting, network: Network, transport: str, background: flo
         lines.append(f"background: devices without ranks send for {percent(background)} of the time")
     if setting.failed:
         lines.append(f"failed: {', '.join(setting.failed)}")
-    lines.append("assumed: memories keep up with the network; messages are sent before they are asked for")
+    lines.append(f"assumed: memories keep up with the network; {waits}")
     if network.kind == DIRECT and setting.topology not in ("", network.topology):
         lines.append(f"circuits: {setting.topology}, in place of what the network's file says")
     if network.kind == HOST:

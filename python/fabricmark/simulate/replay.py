@@ -12,7 +12,24 @@ from fabricmark.predict.cables import Call, Setting
 from fabricmark.simulate import trace as traces
 from fabricmark.simulate.calls import Found
 from fabricmark.simulate.scaling import Scaled
-from fabricmark.simulate.trace import BOTH, LAST, NONE, OPERATION, PROBE, RECEIVES, SENDS, WAIT, Kind, Trace
+from fabricmark.simulate.trace import (
+    BOTH,
+    LAST,
+    NONE,
+    OPERATION,
+    PROBE,
+    RECEIVES,
+    SENDS,
+    WAIT,
+    Kind,
+    Rank,
+    Trace,
+)
+
+EAGER = "eager_limit"
+# Open MPI's over TCP (btl_tcp_eager_limit of version 4.1), and of SimGrid's SMPI above which a sender waits
+# (smpi/send-is-detached-thresh).
+USUAL_EAGER_BYTES = 65536
 
 
 @dataclass(frozen=True)
@@ -37,10 +54,17 @@ def replay(scaled: Scaled, settings: Sequence[Setting], network: Network, **more
             _Program(scaled, rank.number, wholes, channels, len(calls)).steps() for rank in trace.ranks
         ]
         numbered = [{**one, "channel": place + 1} for place, one in enumerate(calls)]
-        request = setting.request(network, programs=programs, collectives=numbered, **more)
+        limit = {"eager_bytes": eager_bytes(network)}
+        request = setting.request(network, programs=programs, collectives=numbered, **limit, **more)
         (answer,) = kernels.ask([request])
         found.append(Found(setting, trace.file.name, "", 0, None, answer, request))
     return found
+
+
+def eager_bytes(network: Network) -> float:
+    """Of the longest message that leaves before its receiver asks for it."""
+    said = network.get(EAGER)
+    return USUAL_EAGER_BYTES if said is None else said
 
 
 def _wholes(scaled: Scaled) -> dict[Whole, int]:
@@ -93,6 +117,8 @@ class _Program:
         own = max((kind.slot for kind in self._rank.kinds), default=NONE) + 1
         self._send, self._receive = own, own + 1
         self._found: list[list] = []
+        self._early = sources(self._rank)
+        self._place = 0
 
     def steps(self) -> list[list]:
         """Raises FabricmarkError (2)."""
@@ -104,7 +130,7 @@ class _Program:
                 if body and step.turns > 1:
                     self._found.append(["repeat", body, step.turns])
                 continue
-            kind = self._rank.kinds[step.kind]
+            kind, self._place = self._rank.kinds[step.kind], place
             work = self._scaled.work(self._rank.number, kind, step)
             if work > 0:
                 self._found.append(["work", work])
@@ -140,11 +166,57 @@ class _Program:
         elif kind.call == SENDS[1]:
             add(self._sent(kind, kind.slot))
         elif kind.call == RECEIVES[1]:
-            if kind.source != NONE:  # else its wait knows whose message it was
-                add(self._received(kind, kind.slot))
+            known = self._early.get(self._place, kind)
+            if known.source != NONE:  # else its wait knows whose message it was
+                add(self._received(known, kind.slot))
         elif kind.call == WAIT:
-            if kind.source != NONE:
+            if kind.source != NONE and self._place not in self._early:
                 add(self._received(kind, kind.slot))
             add(["wait", kind.slot])
         elif kind.call not in (PROBE, LAST):
             raise FabricmarkError(f"{self._scaled.trace.file}: {kind.call} is not replayed", traces.AGAIN)
+
+
+def sources(rank: Rank) -> dict[int, Kind]:
+    """Steps of receives from anybody whose waits agree on whose message it was, and those waits: with the
+    wait that says it. Such a receive begins where the program has begun it, which its sender may wait for."""
+    waits = {
+        place: _waits_of(rank, place, rank.kinds[step.kind].slot)
+        for place, step in enumerate(rank.steps)
+        if not step.length and _is_from_anybody(rank.kinds[step.kind])
+    }
+    found: dict[int, Kind] = {}
+    for place, its in waits.items():
+        kinds = {rank.kinds[rank.steps[one].kind] for one in its}
+        if len(kinds) == 1 and (kind := kinds.pop()).source != NONE:
+            found[place] = kind
+    while True:
+        late = {one for place, its in waits.items() if place not in found for one in its}
+        gone = [place for place in found if late & waits[place]]
+        if not gone:
+            break
+        for place in gone:
+            del found[place]
+    return found | {one: found[place] for place in list(found) for one in waits[place]}
+
+
+def _is_from_anybody(kind: Kind) -> bool:
+    return kind.call == RECEIVES[1] and kind.source == NONE
+
+
+def _waits_of(rank: Rank, place: int, slot: int) -> set[int]:
+    """Steps that wait for what a step has begun in a slot, in whatever turn of the loops around."""
+    found, seen, open_places = set(), set(), [place + 1]
+    while open_places:
+        at = open_places.pop()
+        if at in seen or at >= len(rank.steps):
+            continue
+        seen.add(at)
+        step = rank.steps[at]
+        kind = None if step.length else rank.kinds[step.kind]
+        if kind is not None and kind.slot == slot and kind.call in (WAIT, RECEIVES[1], SENDS[1]):
+            if kind.call == WAIT:
+                found.add(at)
+            continue
+        open_places += [at + 1] + ([at - step.length] if step.length else [])
+    return found

@@ -25,6 +25,7 @@ KEYS = (
     "calls",
     "programs",
     "collectives",
+    "eager_bytes",
 )
 
 
