@@ -91,8 +91,10 @@ void append_exchange(std::vector<Program>& programs, const Json& call) {
       simulate::append_exchange(own, simulate::grid_neighbours(rank, rows, columns), bytes);
     } else if (kind == "transpose") {
       simulate::append_exchange(own, simulate::transposed_rank(rank, columns), bytes);
+    } else if (kind == "all") {
+      simulate::append_exchange(own, simulate::others_behind(rank, ranks), bytes);
     } else {
-      throw bad_use("there is no exchange '" + kind + "'", "use ring, grid or transpose");
+      throw bad_use("there is no exchange '" + kind + "'", "use ring, grid, transpose or all");
     }
   }
 }
