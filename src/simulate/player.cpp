@@ -49,6 +49,7 @@ class Player {
     std::size_t next = 0;
     Time clock = 0;
     std::vector<Request> requests;  ///< by slot
+    std::vector<Time> spent;        ///< by part
     Loops loops;
     std::vector<Pending> unclaimed;  ///< messages
     std::vector<Pending> posted;     ///< receives
@@ -120,6 +121,7 @@ Player::Player(const std::vector<Program>& programs, const Setting& setting, Sha
   const Costs& costs = setting.costs;
   const std::uint64_t frame = costs.frame_bytes == 0 ? kUsualPacket : costs.frame_bytes + costs.header_bytes;
   unfinished_ = ranks_.size();
+  for (Rank& rank : ranks_) rank.spent.resize(setting.parts, 0);
   wires_ = sharing == Sharing::kCables ? shared_cables(setting, frame * burst_frames_, told)
                                        : own_ports(setting, told);
   if (sharing == Sharing::kCables && setting.background.share > 0) start_background();
@@ -174,6 +176,8 @@ Outcome Player::outcome() {
   found.left_out_seconds = left_out_seconds_;
   for (const Rank& rank : ranks_) {
     found.ends.push_back(network::seconds(rank.clock));
+    std::vector<double>& spent = found.spent.emplace_back();
+    for (const Time part : rank.spent) spent.push_back(network::seconds(part));
     found.seconds = std::max(found.seconds, found.ends.back());
   }
   count_pairs(found.links);
@@ -203,7 +207,13 @@ void Player::require_ends() const {
 void Player::run(int rank) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
   const Program& program = programs_[static_cast<std::size_t>(rank)];
-  while (own.next < program.size() && take(rank, program[own.next])) ++own.next;
+  while (own.next < program.size()) {
+    const Op& op = program[own.next];
+    const Time before = own.clock;
+    if (!take(rank, op)) break;
+    if (op.part < own.spent.size()) own.spent[op.part] += own.clock - before;
+    ++own.next;
+  }
   // Of background traffic what is on its way goes on.
   if (own.next == program.size() && --unfinished_ == 0) links_ = wires_->loads();
 }

@@ -54,6 +54,7 @@ struct Setting {
   Costs costs{};
   Background background{};
   std::size_t most_activities = 0;  ///< that are noted; the rest is counted
+  std::size_t parts = 0;            ///< of programs, whose time is told
 };
 
 /// What a rank did for a time, or what it waited for.
@@ -79,8 +80,9 @@ struct LinkLoad {
 };
 
 struct Outcome {
-  double seconds = 0;          ///< from when all begin until the last has ended
-  std::vector<double> ends{};  ///< of each rank
+  double seconds = 0;                        ///< from when all begin until the last has ended
+  std::vector<double> ends{};                ///< of each rank
+  std::vector<std::vector<double>> spent{};  ///< by rank and part [s]
   std::uint64_t messages = 0;
   std::uint64_t events = 0;
   std::uint64_t burst_frames = 1;  ///< that pass a cable in one piece, so that there are not too many events

@@ -23,6 +23,7 @@ struct Op {
   std::int32_t peer = 0;
   double amount = 0;
   std::uint32_t channel = 0;  ///< as tag and communicator: messages of others are no match
+  std::uint32_t part = 0;     ///< of the program, by which its time is told
   friend bool operator==(const Op&, const Op&) = default;
 };
 

@@ -9,7 +9,7 @@ import pytest
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict.cables import Setting
-from fabricmark.simulate import replay, scaling, simgrid, trace
+from fabricmark.simulate import parts, replay, scaling, simgrid, trace
 from fabricmark.simulate.scaling import Scaled
 
 NONE = -1
@@ -436,3 +436,45 @@ def test_a_receive_whose_waits_differ_begins_with_its_wait(tmp_path):
     found = trace.read(written(tmp_path, lines))
     assert replay.sources(found.ranks[0]) == {}
     assert played(tmp_path, lines).shared > 0
+
+
+@pytest.fixture(scope="module")
+def network():
+    return systems.load("noctua1", "fitted").networks["channels"]
+
+
+def test_time_by_call(run, network, tmp_path, one_error_line):
+    file = written(tmp_path, document())
+    scaled, setting = Scaled(trace.read(file)), Setting(2, "pair")
+    (plain,) = replay.replay(scaled, [setting], network)
+    (found,) = replay.replay(scaled, [setting], network, by_call=True)
+    assert found.shared == plain.shared
+    assert found.parts == {
+        "computation": 0, "MPI_Irecv": ROUNDS, "MPI_Send": ROUNDS, "MPI_Wait": ROUNDS,
+        "MPI_Allreduce": ROUNDS, "MPI_Finalize": 1,
+    }  # fmt: skip
+    for spent, end in zip(found.about["spent"], found.about["ends"], strict=True):
+        assert sum(spent) == pytest.approx(end)
+    (name, share, own), *others = parts.rows(found)
+    assert name == "computation" and own == pytest.approx([COMPUTE, COMPUTE])
+    assert share + sum(one[1] for one in others) == pytest.approx(1)
+    seconds, said = simgrid.seconds(found.request)
+    assert seconds is None or seconds == pytest.approx(found.shared, rel=1e-2), said
+    done = run("simulate", file, "--system", "noctua1", "--no-simgrid", "--by", "call")
+    assert re.search(r"^MPI_Allreduce +50 ", done.stdout, re.MULTILINE), done.stdout + done.stderr
+    assert "rank 1 [s]" in done.stdout
+    for words in (("barrier", "--by", "call"), (str(file), "--by", "size")):
+        assert "--by" in one_error_line(run("simulate", words[0], "--system", "noctua1", *words[1:]), 2)
+
+
+def test_groups_of_ranks():
+    assert [parts.words(one) for one in parts.groups(3)] == ["rank 0", "rank 1", "rank 2"]
+    made = parts.groups(20)
+    assert len(made) <= parts.MOST_GROUPS and [rank for one in made for rank in one] == list(range(20))
+    assert parts.words(made[0]) == "ranks 0 to 2"
+
+
+def test_time_by_phase_of_a_skeleton(run):
+    done = run("simulate", "hpl", "--system", "leaf_spine", "--ranks", "16", "--no-simgrid", "--by", "call")
+    shares = re.findall(r"^[a-z ]+ +128 +([0-9.]+) %", done.stdout, re.MULTILINE)
+    assert len(shares) == 5 and sum(map(float, shares)) == pytest.approx(100, abs=0.5)

@@ -93,6 +93,23 @@ TEST(RankPrograms, CollectivesEndWhereAllTheirMessagesWait) {
   }
 }
 
+TEST(RankPrograms, TimeIsToldByPart) {
+  Json asked = request(parsed(R"([
+      [["part", 1], ["work", 0.5], ["part", 2], ["send", 0, 1, 1000, 1], ["wait", 0], ["repeat", 5, 2]],
+      [["part", 2], ["receive", 0, 0, 1], ["wait", 0], ["repeat", 2, 2]]])"));
+  EXPECT_NE(refusal(asked), "");
+  asked["parts"] = 3;
+  const Json found = simulate_json(asked);
+  const auto spent = found["spent"].get<std::vector<std::vector<double>>>();
+  EXPECT_NEAR(spent[0][1], 1, 1e-12);
+  EXPECT_NEAR(spent[0][1] + spent[0][2], found["ends"][0].get<double>(), 1e-12);
+  EXPECT_GT(spent[0][2], 0);
+  EXPECT_EQ(spent[0][0] + spent[1][0] + spent[1][1], 0);
+  EXPECT_NEAR(spent[1][2], found["ends"][1].get<double>(), 1e-12);
+  asked["parts"] = 2;
+  EXPECT_NE(refusal(asked), "");
+}
+
 TEST(RankPrograms, LoopsTurnWithCollectivesInThem) {
   const Json calls = parsed(
       R"([{"collective": "all_reduce", "algorithm": "recursive_doubling", "bytes": 1000, "ranks": [0, 1], "channel": 1}])");

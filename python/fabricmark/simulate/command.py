@@ -15,7 +15,7 @@ from fabricmark.models.machine import DIRECT, HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture, skeleton
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, recorded, replay, simgrid, timelines, view
+from fabricmark.simulate import calls, parts, recorded, replay, simgrid, timelines, view
 from fabricmark.simulate.calls import Found
 from fabricmark.systems import option_types
 
@@ -37,6 +37,7 @@ HELP = {
     "per_port": "Ranks that share a device's port.",
     "compute_scale": "Times that a trace's computation takes, as 0.5, or one for each rank: 0.5,0.7.",
     "other": "The same program at another size: a trace at a third one follows from both.",
+    "by": "Where the time goes: by MPI call of a trace, by phase of a file, and by groups of ranks.",
     "sizes": "Of the trace, of --with, and the one that is wanted.",
     "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
 }
@@ -79,6 +80,7 @@ def simulate(
     compute_scale: Annotated[str | None, typer.Option(metavar="X,...", help=HELP["compute_scale"])] = None,
     other: Annotated[Path | None, typer.Option("--with", metavar="FILE.trace", help=HELP["other"])] = None,
     sizes: Annotated[str | None, typer.Option(metavar="N,M,WANTED", help=HELP["sizes"])] = None,
+    by: Annotated[str | None, choices.one_of([parts.BY], HELP["by"])] = None,
     csv_file: Annotated[Path | None, choices.document("--csv", "Write every time.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", help="Draw loads, or time: FILE.png or FILE.svg.")
@@ -88,6 +90,8 @@ def simulate(
     if plot_file is not None:
         picture.check_picture(plot_file)
     timelines.check_names(timeline, perfetto)
+    if by not in (None, parts.BY):
+        raise FabricmarkError(f"--by {by}", f"use {parts.BY}")
     played = recorded.asked(call, compute_scale, other, sizes, ranks)
     file = None if played else _file(call)
     about = _operation(call) if file is None and not played else call
@@ -116,13 +120,15 @@ def simulate(
     if played:
         _check_no_call(call, size, algorithm)
         played = recorded.over(played, place.network)
-        found = replay.replay(played.scaled, settings, place.network, **more)
+        found = replay.replay(played.scaled, settings, place.network, by_call=bool(by), **more)
     elif file is not None:
         _check_no_call(call, size, algorithm)
         rates = skeleton.rates(call, place, own)
         read = application.read(file, document, {**rates.values, **own}, place.board, ranks)
-        found = calls.simulate_application(read, settings, place, **more)
+        found = calls.simulate_application(read, settings, place, by_phase=bool(by), **more)
     else:
+        if by:
+            raise FabricmarkError(f"--by {by} with {call}", "leave it out: it is one call")
         rows = cables.rows_of(ranks) if about == EXCHANGE else 1
         asked = Call(about, _bytes(call, size), algorithm, rows=rows)
         found = calls.simulate(asked, settings, place.network, **more)
@@ -131,6 +137,8 @@ def simulate(
     waits = recorded.rendezvous(place.network) if played else recorded.EAGER
     assumed = _assumed(whole, place.network, place.transport, background, waits)
     view.show(found, place.words, [*lines, *assumed])
+    if by:
+        parts.show(found[-1])
     if timeline is not None:
         timelines.write(found[-1], timeline)
     if perfetto is not None:

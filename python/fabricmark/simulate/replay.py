@@ -26,6 +26,7 @@ from fabricmark.simulate.trace import (
     Trace,
 )
 
+COMPUTATION = "computation"
 EAGER = "eager_limit"
 # Open MPI's over TCP (btl_tcp_eager_limit of version 4.1), and of SimGrid's SMPI above which a sender waits
 # (smpi/send-is-detached-thresh).
@@ -42,22 +43,37 @@ class Whole:
     sent: int
 
 
-def replay(scaled: Scaled, settings: Sequence[Setting], network: Network, **more: object) -> list[Found]:
-    """In each of these settings. Raises FabricmarkError (2)."""
+def replay(
+    scaled: Scaled, settings: Sequence[Setting], network: Network, *, by_call: bool = False, **more: object
+) -> list[Found]:
+    """In each of these settings, the time of each kind of call told where `by_call`. Raises FabricmarkError
+    (2)."""
     found = []
     trace = scaled.trace
+    parts = _times(trace) if by_call else {}
+    told = {"parts": len(parts)} if parts else {}
     for setting in settings:
         wholes = _wholes(scaled)
         calls = _collectives(trace, wholes, setting, network)
         channels: dict[tuple[int, int], int] = {}
         programs = [
-            _Program(scaled, rank.number, wholes, channels, len(calls)).steps() for rank in trace.ranks
+            _Program(scaled, rank.number, wholes, channels, len(calls), list(parts)).steps()
+            for rank in trace.ranks
         ]
         numbered = [{**one, "channel": place + 1} for place, one in enumerate(calls)]
         limit = {"eager_bytes": eager_bytes(network)}
-        request = setting.request(network, programs=programs, collectives=numbered, **limit, **more)
+        request = setting.request(network, programs=programs, collectives=numbered, **limit, **told, **more)
         (answer,) = kernels.ask([request])
-        found.append(Found(setting, trace.file.name, "", 0, None, answer, request))
+        found.append(Found(setting, trace.file.name, "", 0, None, answer, request, parts=parts))
+    return found
+
+
+def _times(trace: Trace) -> dict[str, float]:
+    """How often a rank makes each kind of call, the mean of all; before them computation."""
+    found: dict[str, float] = {COMPUTATION: 0}
+    for rank in trace.ranks:
+        for kind, step in rank.calls():
+            found[kind.call] = found.get(kind.call, 0) + step.times / len(trace.ranks)
     return found
 
 
@@ -110,13 +126,15 @@ class _Program:
     """Steps of a rank. Loops count steps of the request, of which a call may become several."""
 
     def __init__(
-        self, scaled: Scaled, rank: int, wholes: Mapping[Whole, int], channels: dict, collectives: int
-    ) -> None:
+        self, scaled: Scaled, rank: int, wholes: Mapping[Whole, int], channels: dict, collectives: int,
+        parts: Sequence[str] = (),
+    ) -> None:  # fmt: skip
         self._scaled, self._rank = scaled, scaled.trace.ranks[rank]
         self._wholes, self._channels, self._first = wholes, channels, collectives + 1
         own = max((kind.slot for kind in self._rank.kinds), default=NONE) + 1
         self._send, self._receive = own, own + 1
         self._found: list[list] = []
+        self._part = {name: place for place, name in enumerate(parts)}
         self._early = sources(self._rank)
         self._place = 0
 
@@ -133,9 +151,15 @@ class _Program:
             kind, self._place = self._rank.kinds[step.kind], place
             work = self._scaled.work(self._rank.number, kind, step)
             if work > 0:
+                self._begin(COMPUTATION)
                 self._found.append(["work", work])
+            self._begin(kind.call)
             self._call(kind)
         return self._found
+
+    def _begin(self, part: str) -> None:
+        if self._part:
+            self._found.append(["part", self._part[part]])
 
     def _channel(self, communicator: int, tag: int) -> int:
         """Behind those of the collectives."""

@@ -26,6 +26,7 @@ KEYS = (
     "programs",
     "collectives",
     "eager_bytes",
+    "parts",
 )
 
 
