@@ -9,7 +9,7 @@ import pytest
 from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.predict.cables import Setting
-from fabricmark.simulate import parts, replay, scaling, simgrid, trace
+from fabricmark.simulate import open_mpi, parts, replay, scaling, simgrid, trace
 from fabricmark.simulate.scaling import Scaled
 
 NONE = -1
@@ -443,6 +443,11 @@ def network():
     return systems.load("noctua1", "fitted").networks["channels"]
 
 
+@pytest.fixture(scope="module")
+def packets():
+    return systems.load("leaf_spine", "fitted").networks["channels"]
+
+
 def test_time_by_call(run, network, tmp_path, one_error_line):
     file = written(tmp_path, document())
     scaled, setting = Scaled(trace.read(file)), Setting(2, "pair")
@@ -478,3 +483,66 @@ def test_time_by_phase_of_a_skeleton(run):
     done = run("simulate", "hpl", "--system", "leaf_spine", "--ranks", "16", "--no-simgrid", "--by", "call")
     shares = re.findall(r"^[a-z ]+ +128 +([0-9.]+) %", done.stdout, re.MULTILINE)
     assert len(shares) == 5 and sum(map(float, shares)) == pytest.approx(100, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("operation", "ranks", "sent", "name"),
+    [  # of coll_tuned_decision_fixed.c
+        ("all_reduce", 2, 8, "doubling"), ("all_reduce", 3, 4096, "ring"),
+        ("all_reduce", 7, 8192, "rabenseifner"), ("all_reduce", 64, 262143, "doubling"),
+        ("all_reduce", 200, 100, "nonoverlapping"), ("all_reduce", 5000, 1 << 20, "rabenseifner"),
+        ("all_to_all", 2, 32768, "linear"), ("all_to_all", 100, 1 << 20, "pairwise"),
+        ("all_to_all", 40, 511, "bruck"), ("broadcast", 2, 31, "chain"), ("broadcast", 7, 8192, "linear"),
+        ("broadcast", 130, 20000, "linear"), ("broadcast", 100, 20000, "tree"),
+        ("broadcast", 20, 1 << 20, "scattered"), ("reduce", 3, 262143, "linear"), ("reduce", 999, 8, "tree"),
+        ("reduce_scatter", 8, 262144, "ring"), ("all_gather", 2, 1 << 20, "doubling"),
+        ("all_gather", 4096, 4096, "ring"), ("barrier", 4, 0, ""),
+    ],
+)  # fmt: skip
+def test_open_mpis_decisions(operation, ranks, sent, name):
+    assert open_mpi.decided(operation, ranks, sent) == name
+
+
+COLLECTIVES = ("MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Gather", "MPI_Scatter",
+               "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter")  # fmt: skip
+WITH_ROOT = ("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Scatter")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 6, 8, pytest.param(16, marks=pytest.mark.full)])
+def test_collectives_as_open_mpi_makes_them(packets, tmp_path, ranks):
+    """Of each decision on so many ranks: it ends, with the messages that it must have."""
+    sizes = [int(word) - 1 for text in open_mpi.DECISIONS.values() for word in text.split() if word.isdigit()]
+    sizes = [one for one in (*sorted(set(sizes))[::3], 1 << 20) if one <= 1 << 20]
+    kinds = [
+        kind(call, to=1 if call in WITH_ROOT else NONE, sent=0 if call == "MPI_Barrier" else max(8, size))
+        for call in COLLECTIVES
+        for size in sizes
+    ]
+    steps = [[place, 0, 0] for place in range(len(kinds))]
+    lines = [{**document()[0], "ranks": ranks}]
+    for rank in range(ranks):
+        who = {"rank": rank, "communicators": {"0": list(range(ranks))}}
+        lines.append({**rank_of(0), **who, "kinds": kinds, "steps": steps})
+    scaled = Scaled(trace.read(written(tmp_path, [*lines, {"end": ranks}])))
+    setting = Setting(ranks, f"switch:{ranks}")
+    (own,) = replay.replay(scaled, [setting], packets)
+    (theirs,) = replay.replay(scaled, [setting], packets, choice=open_mpi.NAME)
+    assert 0.1 < theirs.shared / own.shared < 10
+    assert theirs.about["messages"] != own.about["messages"]
+    seconds, said = simgrid.seconds(theirs.request)
+    assert seconds is None or seconds == pytest.approx(theirs.shared, rel=0.5), said
+
+
+def test_open_mpis_messages_at_once():
+    for operation in ("all_to_all", "broadcast", "reduce"):
+        sent = [(place, to) for place in range(5) for to in open_mpi.messages(operation, place, 5)[0]]
+        received = [(of, place) for place in range(5) for of in open_mpi.messages(operation, place, 5)[1]]
+        assert sorted(sent) == sorted(received) and len(sent) == (20 if operation == "all_to_all" else 4)
+
+
+def test_algorithms_of_another_library(run, tmp_path, one_error_line):
+    file = written(tmp_path, document())
+    words = ("--system", "noctua1", "--no-simgrid", "--collectives")
+    assert "use open-mpi" in one_error_line(run("simulate", file, *words, "mpich"), 2)
+    assert "--collectives with barrier" in one_error_line(run("simulate", "barrier", *words, "open-mpi"), 2)
+    assert "over circuits" in one_error_line(run("simulate", file, *words, "open-mpi"), 2)

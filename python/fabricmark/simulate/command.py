@@ -15,7 +15,7 @@ from fabricmark.models.machine import DIRECT, HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture, skeleton
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, parts, recorded, replay, simgrid, timelines, view
+from fabricmark.simulate import calls, open_mpi, parts, recorded, replay, simgrid, timelines, view
 from fabricmark.simulate.calls import Found
 from fabricmark.systems import option_types
 
@@ -38,6 +38,7 @@ HELP = {
     "compute_scale": "Times that a trace's computation takes, as 0.5, or one for each rank: 0.5,0.7.",
     "other": "The same program at another size: a trace at a third one follows from both.",
     "by": "Where the time goes: by MPI call of a trace, by phase of a file, and by groups of ranks.",
+    "collectives": "Algorithms of a trace's collectives: those that Open MPI takes.",
     "sizes": "Of the trace, of --with, and the one that is wanted.",
     "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
 }
@@ -81,6 +82,7 @@ def simulate(
     other: Annotated[Path | None, typer.Option("--with", metavar="FILE.trace", help=HELP["other"])] = None,
     sizes: Annotated[str | None, typer.Option(metavar="N,M,WANTED", help=HELP["sizes"])] = None,
     by: Annotated[str | None, choices.one_of([parts.BY], HELP["by"])] = None,
+    collective: Annotated[str, choices.one_of([open_mpi.NAME], HELP["collectives"], "--collectives")] = "",
     csv_file: Annotated[Path | None, choices.document("--csv", "Write every time.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", help="Draw loads, or time: FILE.png or FILE.svg.")
@@ -92,7 +94,11 @@ def simulate(
     timelines.check_names(timeline, perfetto)
     if by not in (None, parts.BY):
         raise FabricmarkError(f"--by {by}", f"use {parts.BY}")
+    if collective not in ("", open_mpi.NAME):
+        raise FabricmarkError(f"--collectives {collective}", f"use {open_mpi.NAME}, or leave it out")
     played = recorded.asked(call, compute_scale, other, sizes, ranks)
+    if collective and not played:
+        raise FabricmarkError(f"--collectives with {call}", "leave it out, or give a recorded trace")
     file = None if played else _file(call)
     about = _operation(call) if file is None and not played else call
     own: Mapping[str, str] = {}  # of a file; a call has no parameters
@@ -120,7 +126,9 @@ def simulate(
     if played:
         _check_no_call(call, size, algorithm)
         played = recorded.over(played, place.network)
-        found = replay.replay(played.scaled, settings, place.network, by_call=bool(by), **more)
+        found = replay.replay(
+            played.scaled, settings, place.network, by_call=bool(by), choice=collective, **more
+        )
     elif file is not None:
         _check_no_call(call, size, algorithm)
         rates = skeleton.rates(call, place, own)

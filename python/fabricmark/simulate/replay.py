@@ -2,13 +2,14 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.models.machine import Network
+from fabricmark.models.machine import DIRECT, Network
 from fabricmark.predict import cables
 from fabricmark.predict.cables import Call, Setting
+from fabricmark.simulate import open_mpi
 from fabricmark.simulate import trace as traces
 from fabricmark.simulate.calls import Found
 from fabricmark.simulate.scaling import Scaled
@@ -44,20 +45,21 @@ class Whole:
 
 
 def replay(
-    scaled: Scaled, settings: Sequence[Setting], network: Network, *, by_call: bool = False, **more: object
-) -> list[Found]:
-    """In each of these settings, the time of each kind of call told where `by_call`. Raises FabricmarkError
-    (2)."""
+    scaled: Scaled, settings: Sequence[Setting], network: Network, *, by_call: bool = False,
+    choice: str = "", **more: object,
+) -> list[Found]:  # fmt: skip
+    """In each of these settings, the time of each kind of call told where `by_call`. `choice`: of algorithms,
+    Open MPI's or the suite's. Raises FabricmarkError (2)."""
     found = []
     trace = scaled.trace
     parts = _times(trace) if by_call else {}
     told = {"parts": len(parts)} if parts else {}
     for setting in settings:
         wholes = _wholes(scaled)
-        calls = _collectives(trace, wholes, setting, network)
+        calls, plans = _collectives(trace, wholes, setting, network, choice)
         channels: dict[tuple[int, int], int] = {}
         programs = [
-            _Program(scaled, rank.number, wholes, channels, len(calls), list(parts)).steps()
+            _Program(scaled, rank.number, wholes, channels, plans, list(parts)).steps()
             for rank in trace.ranks
         ]
         numbered = [{**one, "channel": place + 1} for place, one in enumerate(calls)]
@@ -99,38 +101,70 @@ def whole(scaled: Scaled, rank: int, kind: Kind) -> Whole:
     return Whole(kind.communicator, kind.call, kind.to, round(sent * scaled.bytes_factor(rank, kind)))
 
 
+class _Linear(NamedTuple):
+    """Every message of a collective at once; the root first. `channel`: of its messages alone."""
+
+    operation: str
+    ranks: Sequence[int]
+    sent: int
+    channel: int
+
+
 def _collectives(
-    trace: Trace, wholes: Mapping[Whole, int], setting: Setting, network: Network
-) -> list[dict[str, Any]]:
-    """As a request has them, by the algorithm whose closed form is shortest."""
+    trace: Trace, wholes: Mapping[Whole, int], setting: Setting, network: Network, choice: str
+) -> tuple[list[dict[str, Any]], list[list[int | _Linear]]]:
+    """Those of a request, and for each whole the numbers of those that play it: by the algorithm whose closed
+    form is shortest, or by those that Open MPI takes."""
     members = {number: ranks for one in trace.ranks for number, ranks in one.communicators.items()}
-    asked = []
+    if choice and network.kind == DIRECT:
+        raise FabricmarkError(
+            f"--collectives {choice} over circuits", "leave it out: few ranks are neighbours"
+        )
+    asked, pieces = [], []
     for one in wholes:
         count = len(members[one.communicator])
         operation = OPERATION[one.call]
         sent = 0 if operation == "barrier" else max(1, one.sent)
-        asked.append((Call(operation, sent), replace(setting, ranks=max(2, count))))
-    chosen = cables.closed(asked, network) if asked else []
-    found = []
-    for one, closed in zip(wholes, chosen, strict=True):
+        plan = open_mpi.plan(operation, count, sent) if choice and count > 1 else None
+        pieces.append(plan or [open_mpi.Piece(operation, "", sent)])
+        for piece in pieces[-1]:
+            if piece.algorithm != open_mpi.LINEAR:
+                call = Call(piece.operation, piece.sent, piece.algorithm)
+                asked.append((call, replace(setting, ranks=max(2, count))))
+    chosen = iter(cables.closed(asked, network) if asked else [])
+    found: list[dict[str, Any]] = []
+    plans: list[list[int | _Linear]] = []
+    linear = len(asked)
+    for one, its in zip(wholes, pieces, strict=True):
         ranks = list(members[one.communicator])
         root = ranks.index(one.root) if one.root != NONE else 0
-        found.append(
-            {"collective": closed.call.operation, "algorithm": closed.call.algorithm,
-             "bytes": closed.call.sent, "root": root, "ranks": ranks}
-        )  # fmt: skip
-    return found
+        own: list[int | _Linear] = []
+        for piece in its:
+            if piece.algorithm == open_mpi.LINEAR:
+                linear += 1
+                own.append(_Linear(piece.operation, ranks[root:] + ranks[:root], piece.sent, linear))
+                continue
+            call = next(chosen).call
+            own.append(len(found))
+            found.append(
+                {"collective": call.operation, "algorithm": call.algorithm, "bytes": call.sent,
+                 "root": root, "ranks": ranks}
+            )  # fmt: skip
+        plans.append(own)
+    return found, plans
 
 
 class _Program:
     """Steps of a rank. Loops count steps of the request, of which a call may become several."""
 
     def __init__(
-        self, scaled: Scaled, rank: int, wholes: Mapping[Whole, int], channels: dict, collectives: int,
+        self, scaled: Scaled, rank: int, wholes: Mapping[Whole, int], channels: dict,
+        plans: Sequence[Sequence[int | _Linear]],
         parts: Sequence[str] = (),
     ) -> None:  # fmt: skip
         self._scaled, self._rank = scaled, scaled.trace.ranks[rank]
-        self._wholes, self._channels, self._first = wholes, channels, collectives + 1
+        self._wholes, self._channels, self._plans = wholes, channels, plans
+        self._first = sum(map(len, plans)) + 1
         own = max((kind.slot for kind in self._rank.kinds), default=NONE) + 1
         self._send, self._receive = own, own + 1
         self._found: list[list] = []
@@ -172,12 +206,29 @@ class _Program:
     def _received(self, kind: Kind, slot: int) -> list:
         return ["receive", slot, kind.source, self._channel(kind.communicator, kind.source_tag)]
 
+    def _at_once(self, call: _Linear) -> None:
+        """Receives, sends, and waits for all."""
+        place = call.ranks.index(self._rank.number)
+        to, of = open_mpi.messages(call.operation, place, len(call.ranks))
+        slot = self._receive + 1
+        for peer in of:
+            self._found.append(["receive", slot, call.ranks[peer], call.channel])
+            slot += 1
+        for peer in to:
+            self._found.append(["send", slot, call.ranks[peer], call.sent, call.channel])
+            slot += 1
+        self._found += [["wait", one] for one in range(self._receive + 1, slot)]
+
     def _call(self, kind: Kind) -> None:
         add = self._found.append
         if kind.call in OPERATION:
             one = whole(self._scaled, self._rank.number, kind)
             if one.sent or OPERATION[kind.call] == "barrier":
-                add(["collective", self._wholes[one]])
+                for piece in self._plans[self._wholes[one]]:
+                    if isinstance(piece, _Linear):
+                        self._at_once(piece)
+                    else:
+                        add(["collective", piece])
         elif kind.call in (*SENDS[:1], *RECEIVES[:1], BOTH):
             sends, receives = kind.to != NONE, kind.source != NONE
             if receives:
