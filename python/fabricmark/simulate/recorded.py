@@ -108,7 +108,9 @@ def lines(played: Played, found: Sequence[Found]) -> list[str]:
         words = ", ".join(f"{count} {name}" for name, count in sorted(left_out.items()))
         said.append(f"not modelled, and their time as computation: {words}")
     if not any(kind.call in OPERATION or kind.to >= 0 for rank in own.ranks for kind in rank.kinds):
-        said.append("no rank has sent anything by calls that are recorded: a program in Fortran has others")
+        said.append(
+            "no rank has sent anything by calls that are recorded: Fortran has others unless it is Open MPI's"
+        )
     return said
 
 
