@@ -5,6 +5,7 @@
 
 #ifdef OPEN_MPI
 
+#include <algorithm>
 #include <cstddef>
 #include <vector>
 
@@ -47,15 +48,17 @@ class Status {
 
 class Statuses {
  public:
-  Statuses(Int count, Int* given) : given_(given), own_(static_cast<std::size_t>(count > 0 ? count : 0)) {}
+  Statuses(Int count, Int* given) : given_(given), own_(size_of(count)) {}
   [[nodiscard]] MPI_Status* of_c() { return own_.data(); }
   void give(Int count) const {
     if (given_ == MPI_F_STATUSES_IGNORE) return;
-    for (std::size_t i = 0; i < static_cast<std::size_t>(count > 0 ? count : 0); ++i)
-      MPI_Status_c2f(&own_[i], given_ + i * kStatusInts);
+    const std::size_t size = size_of(count);
+    for (std::size_t i = 0; i < size; ++i) MPI_Status_c2f(&own_[i], given_ + i * kStatusInts);
   }
 
  private:
+  static std::size_t size_of(Int count) { return static_cast<std::size_t>(std::max(count, Int{0})); }
+
   Int* given_;
   std::vector<MPI_Status> own_;
 };

@@ -81,11 +81,11 @@ def simulate_application(
     return found
 
 
-def _times(phases: Sequence[Phase], turns: int = 1) -> dict[str, float]:
+def _times(phases: Sequence[Phase], *, turns: int = 1) -> dict[str, float]:
     """How often each phase is done that is no loop; phases of one name are one."""
     found: dict[str, float] = {}
     for one in phases:
-        own = _times(one.phases, turns * one.repeat) if one.phases else {one.name: turns * one.repeat}
+        own = _times(one.phases, turns=turns * one.repeat) if one.phases else {one.name: turns * one.repeat}
         for name, times in own.items():
             found[name] = found.get(name, 0) + times
     return found
