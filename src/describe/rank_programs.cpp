@@ -63,8 +63,8 @@ Collective collective_of(const Json& said, std::size_t ranks, const collectives:
 /// Steps of one rank. Loops count steps of the request, of which a collective becomes several of the rank's.
 class Reader {
  public:
-  Reader(int rank, std::size_t ranks, const std::vector<Collective>& collectives)
-      : rank_(rank), ranks_(ranks), collectives_(collectives) {}
+  Reader(int rank, std::size_t ranks, const std::vector<Collective>& collectives, std::size_t parts)
+      : rank_(rank), ranks_(ranks), collectives_(collectives), parts_(parts) {}
 
   Program read(const Json& steps) {
     if (!steps.is_array()) throw wrong("its steps are no list");
@@ -74,6 +74,7 @@ class Reader {
       if (!step.is_array() || step.empty() || !step[0].is_string())
         throw wrong("a step is no list with a name");
       take(step[0].get<std::string>(), step);
+      for (std::size_t i = begins_.back(); i < program_.size(); ++i) program_[i].part = part_;
       if (program_.size() > kMostOps) throw wrong("it has too many steps");
     }
     return std::move(program_);
@@ -105,7 +106,8 @@ class Reader {
   void find_first_slot(const Json& steps) {
     for (const Json& step : steps) {
       const bool is_message = step.is_array() && step.size() > 1 && step[0].is_string() &&
-                              step[0] != "repeat" && step[0] != "work" && step[0] != "collective";
+                              step[0] != "repeat" && step[0] != "work" && step[0] != "collective" &&
+                              step[0] != "part";
       if (is_message) first_slot_ = std::max(first_slot_, slot(step) + std::size_t{1});
     }
     begun_.resize(first_slot_, false);
@@ -128,6 +130,8 @@ class Reader {
       repeat(step);
     } else if (name == "collective") {
       collective(step);
+    } else if (name == "part") {
+      part_ = static_cast<std::uint32_t>(number(step, 1, parts_ > 0 ? static_cast<double>(parts_ - 1) : -1));
     } else {
       throw wrong("there is no step '" + name + "'");
     }
@@ -165,6 +169,8 @@ class Reader {
   int rank_;
   std::size_t ranks_;
   const std::vector<Collective>& collectives_;
+  std::size_t parts_;
+  std::uint32_t part_ = 0;
   Program program_;
   std::vector<std::size_t> begins_;  ///< of each step in the program
   std::vector<bool> begun_;          ///< by slot
@@ -174,7 +180,8 @@ class Reader {
 
 }  // namespace
 
-std::vector<Program> programs_of(const Json& request, std::size_t ranks, const collectives::Shape& shape) {
+std::vector<Program> programs_of(const Json& request, std::size_t ranks, const collectives::Shape& shape,
+                                 std::size_t parts) {
   const Json said = member<Json>(request, "programs", Json::array());
   if (!said.is_array() || said.size() != ranks)
     throw bad_use(fmt::format("a request has programs of {} ranks, and {} ranks", said.size(), ranks),
@@ -184,7 +191,7 @@ std::vector<Program> programs_of(const Json& request, std::size_t ranks, const c
     calls.push_back(collective_of(one, ranks, shape));
   std::vector<Program> found;
   for (std::size_t rank = 0; rank < ranks; ++rank)
-    found.push_back(Reader(static_cast<int>(rank), ranks, calls).read(said[rank]));
+    found.push_back(Reader(static_cast<int>(rank), ranks, calls, parts).read(said[rank]));
   return found;
 }
 

@@ -91,6 +91,7 @@ Json simulate_json(const Json& request) {
   auto alone = std::async(std::launch::async, [&] {
     simulate::Setting unnoted = setting;
     unnoted.most_activities = 0;
+    unnoted.parts = 0;
     return simulate::play(asked.programs, unnoted, simulate::Sharing::kOwnPorts).seconds;
   });
   const simulate::Outcome found = simulate::play(asked.programs, setting, simulate::Sharing::kCables);
@@ -102,6 +103,7 @@ Json simulate_json(const Json& request) {
   json["burst_frames"] = found.burst_frames;
   json["used_links"] = found.links.size();
   if (request.contains("programs")) json["ends"] = found.ends;
+  if (setting.parts > 0) json["spent"] = found.spent;
   if (setting.most_activities > 0) {
     json["activities"] = activities_json(found.activities);
     json["left_out"] = {{"count", found.left_out}, {"seconds", found.left_out_seconds}};

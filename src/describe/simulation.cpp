@@ -20,6 +20,7 @@ using collectives::Algorithm;
 using simulate::Program;
 
 constexpr int kMostRanks = network::Topology::kMostDevices;
+constexpr int kMostParts = 10000;
 
 double number(const Json& said, const char* name, double usual, double least, double most) {
   const auto found = member<double>(said, name, usual);
@@ -91,8 +92,10 @@ void append_exchange(std::vector<Program>& programs, const Json& call) {
       simulate::append_exchange(own, simulate::grid_neighbours(rank, rows, columns), bytes);
     } else if (kind == "transpose") {
       simulate::append_exchange(own, simulate::transposed_rank(rank, columns), bytes);
+    } else if (kind == "all") {
+      simulate::append_exchange(own, simulate::others_behind(rank, ranks), bytes);
     } else {
-      throw bad_use("there is no exchange '" + kind + "'", "use ring, grid or transpose");
+      throw bad_use("there is no exchange '" + kind + "'", "use ring, grid, transpose or all");
     }
   }
 }
@@ -113,12 +116,17 @@ void append_collective(std::vector<Program>& programs, const Json& call, const c
   }
 }
 
-void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls,
-                  const collectives::Shape& shape, int depth);
+/// How ranks are wired, and of how many parts the time is told.
+struct Where {
+  const collectives::Shape& shape;
+  std::size_t parts;
+};
+
+void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls, const Where& where,
+                  int depth);
 
 /// The same calls so many times.
-void append_loop(std::vector<Program>& programs, const Json& loop, const collectives::Shape& shape,
-                 int depth) {
+void append_loop(std::vector<Program>& programs, const Json& loop, const Where& where, int depth) {
   require_known(loop, {"repeat", "calls"});
   constexpr int kDeepest = 8;
   constexpr int kMostTurns = 1'000'000'000;
@@ -126,7 +134,7 @@ void append_loop(std::vector<Program>& programs, const Json& loop, const collect
   const int turns = count(loop, "repeat", 1, 1, kMostTurns);
   std::vector<std::size_t> begins;
   for (const Program& program : programs) begins.push_back(program.size());
-  append_calls(programs, member<std::vector<Json>>(loop, "calls", {}), shape, depth + 1);
+  append_calls(programs, member<std::vector<Json>>(loop, "calls", {}), where, depth + 1);
   for (std::size_t rank = 0; rank < programs.size(); ++rank) {
     const std::size_t body = programs[rank].size() - begins[rank];
     if (body == 0) continue;
@@ -135,11 +143,8 @@ void append_loop(std::vector<Program>& programs, const Json& loop, const collect
   }
 }
 
-/// What all ranks do, behind what their programs have.
-void append_call(std::vector<Program>& programs, const Json& call, const collectives::Shape& shape,
-                 int depth) {
-  if (call.contains("repeat")) return append_loop(programs, call, shape, depth);
-  require_known(call, {"collective", "algorithm", "bytes", "exchange", "work", "over", "rows"});
+/// What all ranks do that is no loop, behind what their programs have.
+void append_one(std::vector<Program>& programs, const Json& call, const collectives::Shape& shape) {
   if (call.contains("work")) {
     constexpr double kLongest = 1e4;
     const double seconds = number(call, "work", 0, 0, kLongest);
@@ -150,9 +155,23 @@ void append_call(std::vector<Program>& programs, const Json& call, const collect
   append_collective(programs, call, shape);
 }
 
-void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls,
-                  const collectives::Shape& shape, int depth) {
-  for (const Json& call : calls) append_call(programs, call, shape, depth);
+/// What all ranks do, behind what their programs have.
+void append_call(std::vector<Program>& programs, const Json& call, const Where& where, int depth) {
+  if (call.contains("repeat")) return append_loop(programs, call, where, depth);
+  require_known(call, {"collective", "algorithm", "bytes", "exchange", "work", "over", "rows", "part"});
+  std::vector<std::size_t> begins;
+  for (const Program& program : programs) begins.push_back(program.size());
+  append_one(programs, call, where.shape);
+  const int part = count(call, "part", 0, 0, std::max(1, static_cast<int>(where.parts)) - 1);
+  for (std::size_t rank = 0; rank < programs.size(); ++rank) {
+    for (std::size_t i = begins[rank]; i < programs[rank].size(); ++i)
+      programs[rank][i].part = static_cast<std::uint32_t>(part);
+  }
+}
+
+void append_calls(std::vector<Program>& programs, const std::vector<Json>& calls, const Where& where,
+                  int depth) {
+  for (const Json& call : calls) append_call(programs, call, where, depth);
 }
 
 /// Half a minute of one core.
@@ -232,18 +251,21 @@ Simulation::Simulation(const Json& request)
                                member<std::uint64_t>(request, "seed", 1))),
       shape(shape_of(setting())) {
   require_known(request, {"simulate", "ranks", "ranks_per_device", "placement", "seed", "failed", "network",
-                          "calls", "call", "links", "background", "activities", "programs", "collectives"});
+                          "calls", "call", "links", "background", "activities", "programs", "collectives",
+                          "parts", "eager_bytes"});
+  if (request.contains("eager_bytes")) costs.eager_bytes = number(request, "eager_bytes", 0, 0, kMostBytes);
   constexpr double kMostShare = 0.95;
   background.share = number(request, "background", 0, 0, kMostShare);
   background.seed = member<std::uint64_t>(request, "seed", 1);
   constexpr int kMostActivities = 1'000'000;
   activities = static_cast<std::size_t>(count(request, "activities", 0, 0, kMostActivities));
+  parts = static_cast<std::size_t>(count(request, "parts", 0, 0, kMostParts));
   if (request.contains("programs")) {
-    programs = programs_of(request, devices.size(), shape);
+    programs = programs_of(request, devices.size(), shape, parts);
   } else {
     programs.resize(devices.size());
   }
-  append_calls(programs, member<std::vector<Json>>(request, "calls", {}), shape, 0);
+  append_calls(programs, member<std::vector<Json>>(request, "calls", {}), {shape, parts}, 0);
   require_playable(programs);
 }
 

@@ -18,7 +18,7 @@ struct Simulation {
   explicit Simulation(const Json& request);
 
   [[nodiscard]] simulate::Setting setting() const {
-    return {topology, devices, costs, background, activities};
+    return {topology, devices, costs, background, activities, parts};
   }
 
   simulate::Costs costs;
@@ -27,6 +27,7 @@ struct Simulation {
   collectives::Shape shape;
   simulate::Background background{};
   std::size_t activities = 0;                 ///< that are told at most
+  std::size_t parts = 0;                      ///< of programs, whose time is told
   std::vector<simulate::Program> programs{};  ///< of each rank
 };
 

@@ -8,8 +8,10 @@
 #include <deque>
 #include <iostream>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <simgrid/s4u.hpp>
 #include <string>
@@ -88,30 +90,63 @@ class Platform {
   std::set<std::pair<int, int>> known_;
 };
 
+/// Bytes of what a rank sends another over a channel, one message after the other.
+class Sizes {
+ public:
+  Sizes(const Program& program, int peer, std::uint32_t channel)
+      : program_(program), peer_(peer), channel_(channel) {}
+  double next() {
+    for (; place_ < program_.size(); ++place_) {
+      const Op& op = program_[place_];
+      if (op.kind == Op::Kind::kRepeat) place_ = loops_.behind(place_, op);
+      if (op.kind != Op::Kind::kSend || op.peer != peer_ || op.channel != channel_) continue;
+      ++place_;
+      return op.amount;
+    }
+    return 0;  // a receive waits for it in vain
+  }
+
+ private:
+  const Program& program_;
+  int peer_;
+  std::uint32_t channel_;
+  std::size_t place_ = 0;
+  fabricmark::simulate::Loops loops_;
+};
+
 /// A message, for the rank that sent it and the one that waits for it.
 struct Sent {
   s4u::CommPtr comm;
   bool has_come = false;
 };
 
-/// Where the messages of one rank to another lie. Its receiver owns it from the start, so that they leave
-/// when they are sent.
+/// Where the messages of one rank to another lie. Its receiver owns the mailbox from the start, so that they
+/// leave when they are sent; those above the eager limit have one that nobody owns, and leave when both ends
+/// have come to it.
 struct Box {
   s4u::Mailbox* mailbox = nullptr;
+  s4u::Mailbox* late = nullptr;
+  double shortest = std::numeric_limits<double>::infinity();
+  double longest = 0;
+  std::optional<Sizes> sizes;              ///< of messages of both kinds: a receive has to know whose it is
   std::deque<std::shared_ptr<Sent>> sent;  ///< in this order; those before have come
   std::size_t gone = 0;                    ///< how many these were
   std::size_t asked = 0;                   ///< by how many receives
-  /// The receiver has waited for the message of this number.
+  [[nodiscard]] bool next_is_late(double eager_bytes) {
+    return sizes ? sizes->next() > eager_bytes : shortest > eager_bytes;
+  }
+  /// Somebody has waited for the message of this number.
   void note(std::size_t number) {
+    if (number < gone) return;  // the other end has waited, too
     sent[number - gone]->has_come = true;
     for (; !sent.empty() && sent.front()->has_come; ++gone) sent.pop_front();
   }
 };
 using Boxes = std::map<std::tuple<int, int, std::uint32_t>, Box>;  // from, to, channel
 
-/// What a rank does. Nobody waits for messages to have left: SimGrid tells only when they have come. They are
-/// not detached: SimGrid keeps all such ones of all ranks in one list, and looks through it for each that
-/// ends.
+/// What a rank does. Nobody waits for messages to have left: SimGrid tells only when they have come, for
+/// which the sender of one above the eager limit waits. They are not detached: SimGrid keeps all such ones of
+/// all ranks in one list, and looks through it for each that ends.
 class Rank {
  public:
   Rank(const Simulation& asked, int rank, Boxes& boxes, double& end)
@@ -143,12 +178,12 @@ class Rank {
     switch (op.kind) {
       case Op::Kind::kSend:
         if (asked_.costs.issue_seconds > 0) s4u::this_actor::sleep_for(asked_.costs.issue_seconds);
-        send(boxes_.at({rank_, op.peer, op.channel}), asked_.costs.wire_bytes(op.amount));
-        requests_[op.slot] = {};
+        send(op);
         break;
       case Op::Kind::kReceive: {
         Box& box = boxes_.at({op.peer, rank_, op.channel});
-        requests_[op.slot] = {box.mailbox->get_async<int>(&received_), &box, box.asked++};
+        s4u::Mailbox* mailbox = box.next_is_late(asked_.costs.eager_bytes) ? box.late : box.mailbox;
+        requests_[op.slot] = {mailbox->get_async<int>(&received_), &box, box.asked++};
         break;
       }
       case Op::Kind::kWait: {
@@ -165,10 +200,16 @@ class Rank {
         break;
     }
   }
-  void send(Box& box, std::uint64_t bytes) {
+  void send(const Op& op) {
+    Box& box = boxes_.at({rank_, op.peer, op.channel});
+    const bool is_late = op.amount > asked_.costs.eager_bytes;
+    const std::uint64_t bytes = asked_.costs.wire_bytes(op.amount);
     for (; !in_flight_.empty() && in_flight_.front()->has_come; in_flight_.pop_front())
       in_flight_.front()->comm->wait();  // at once, and SimGrid forgets it
-    in_flight_.push_back(std::make_shared<Sent>(Sent{box.mailbox->put_async(&token_, bytes)}));
+    s4u::Mailbox* mailbox = is_late ? box.late : box.mailbox;
+    in_flight_.push_back(std::make_shared<Sent>(Sent{mailbox->put_async(&token_, bytes)}));
+    requests_[op.slot] =
+        is_late ? Request{in_flight_.back()->comm, &box, box.gone + box.sent.size()} : Request{};
     box.sent.push_back(in_flight_.back());
   }
 
@@ -187,13 +228,22 @@ Boxes boxes_of(const Simulation& asked) {
   Boxes found;
   for (int rank = 0; std::cmp_less(rank, asked.programs.size()); ++rank) {
     for (const Op& op : asked.programs[static_cast<std::size_t>(rank)]) {
-      if (op.kind == Op::Kind::kSend) found[{rank, op.peer, op.channel}];
+      if (op.kind == Op::Kind::kSend) {
+        Box& box = found[{rank, op.peer, op.channel}];
+        box.shortest = std::min(box.shortest, op.amount);
+        box.longest = std::max(box.longest, op.amount);
+      }
       if (op.kind == Op::Kind::kReceive) found[{op.peer, rank, op.channel}];
     }
   }
   for (auto& [place, box] : found) {
     const auto [from, to, channel] = place;
-    box.mailbox = s4u::Mailbox::by_name(fmt::format("{} {} {}", from, to, channel));
+    const double limit = asked.costs.eager_bytes;
+    const std::string name = fmt::format("{} {} {}", from, to, channel);
+    if (box.shortest <= limit) box.mailbox = s4u::Mailbox::by_name(name);
+    if (box.shortest > limit || box.longest > limit) box.late = s4u::Mailbox::by_name(name + " late");
+    if (box.mailbox != nullptr && box.late != nullptr)
+      box.sizes.emplace(asked.programs[static_cast<std::size_t>(from)], to, channel);
   }
   return found;
 }
@@ -213,8 +263,10 @@ Json answer(const Json& request) {
     actors.push_back(s4u::Actor::create(fmt::format("rank {}", rank), platform.host(rank),
                                         Rank(asked, rank, boxes, ends[static_cast<std::size_t>(rank)])));
   }
-  for (auto& [place, box] : boxes)
-    box.mailbox->set_receiver(actors[static_cast<std::size_t>(std::get<1>(place))]);
+  for (auto& [place, box] : boxes) {
+    if (box.mailbox != nullptr)
+      box.mailbox->set_receiver(actors[static_cast<std::size_t>(std::get<1>(place))]);
+  }
   engine.run();
   for (std::size_t rank = 0; rank < ends.size(); ++rank) {
     if (ends[rank] < 0)

@@ -35,21 +35,24 @@ class Player {
     int peer = 0;
     bool is_receive = false;
   };
-  /// A message that has come, or a receive that waits for one.
+  /// A message that nobody has asked for, or a receive of one that nobody has sent: they find each other in
+  /// the order of the programs, however late messages leave.
   struct Pending {
     int peer = 0;
     std::uint32_t channel = 0;
-    std::uint16_t slot = 0;
-    Time time = 0;
+    std::uint16_t slot = 0;     ///< of a receive
+    std::uint32_t message = 0;  ///< its number, until it has come
+    Time time = 0;              ///< when a message came, kEndOfTime before; when a receive began
     [[nodiscard]] bool is_of(int other, std::uint32_t over) const { return peer == other && channel == over; }
   };
   struct Rank {
     std::size_t next = 0;
     Time clock = 0;
     std::vector<Request> requests;  ///< by slot
+    std::vector<Time> spent;        ///< by part
     Loops loops;
-    std::vector<Pending> arrived;
-    std::vector<Pending> posted;
+    std::vector<Pending> unclaimed;  ///< messages
+    std::vector<Pending> posted;     ///< receives
     std::uint16_t awaited = 0;
     bool is_waiting = false;
   };
@@ -57,7 +60,11 @@ class Player {
     int from = 0;  ///< ranks; of background traffic devices, and no slot
     int to = 0;
     std::uint16_t slot = 0;
-    std::uint32_t channel = 0;
+    std::uint64_t wire_bytes = 0;
+    Time ready = 0;             ///< when its sender lets it go
+    std::uint16_t receive = 0;  ///< slot of the receive that has claimed it
+    bool is_claimed = false;
+    bool waits = false;  ///< for its receiver
     bool is_background = false;
   };
 
@@ -66,6 +73,8 @@ class Player {
   bool take(int rank, const Op& op);
   void send(int rank, const Op& op);
   void receive(int rank, const Op& op);
+  void put(Time at, std::uint32_t id);
+  void claim(std::uint32_t id, std::uint16_t slot, Time at);
   std::uint32_t new_message(const Message& message);
   void start(Rank& own, const Op& op, bool is_receive);
   void note(Activity::Kind kind, int rank, int peer, Time begin, Time end);
@@ -88,7 +97,7 @@ class Player {
   std::uint64_t sent_ = 0;
   std::size_t unfinished_ = 0;   ///< ranks
   std::vector<LinkLoad> links_;  ///< when the last rank ended
-  std::uint64_t in_flight_ = 0;  ///< messages of ranks that have not come
+  std::uint64_t in_flight_ = 0;  ///< messages of ranks that have left and not come
   std::vector<Activity> activities_;
   std::uint64_t left_out_ = 0;
   double left_out_seconds_ = 0;
@@ -112,6 +121,7 @@ Player::Player(const std::vector<Program>& programs, const Setting& setting, Sha
   const Costs& costs = setting.costs;
   const std::uint64_t frame = costs.frame_bytes == 0 ? kUsualPacket : costs.frame_bytes + costs.header_bytes;
   unfinished_ = ranks_.size();
+  for (Rank& rank : ranks_) rank.spent.resize(setting.parts, 0);
   wires_ = sharing == Sharing::kCables ? shared_cables(setting, frame * burst_frames_, told)
                                        : own_ports(setting, told);
   if (sharing == Sharing::kCables && setting.background.share > 0) start_background();
@@ -166,6 +176,8 @@ Outcome Player::outcome() {
   found.left_out_seconds = left_out_seconds_;
   for (const Rank& rank : ranks_) {
     found.ends.push_back(network::seconds(rank.clock));
+    std::vector<double>& spent = found.spent.emplace_back();
+    for (const Time part : rank.spent) spent.push_back(network::seconds(part));
     found.seconds = std::max(found.seconds, found.ends.back());
   }
   count_pairs(found.links);
@@ -181,10 +193,13 @@ void Player::require_ends() const {
     const Rank& own = ranks_[rank];
     if (own.next >= programs_[rank].size()) continue;
     const auto awaited = std::ranges::find(own.posted, own.awaited, &Pending::slot);
-    const std::string what = awaited == own.posted.end()
-                                 ? "for a message of its own"
-                                 : fmt::format("for a message of rank {}, which sends none", awaited->peer);
-    throw bad_use(fmt::format("rank {} waits in step {} {}", rank, own.next, what),
+    if (awaited == own.posted.end()) {
+      throw bad_use(fmt::format("rank {} waits in step {} until rank {} asks for a message above {:g} B",
+                                rank, own.next, own.requests[own.awaited].peer, setting_.costs.eager_bytes),
+                    "receive it, or raise the eager limit");
+    }
+    throw bad_use(fmt::format("rank {} waits in step {} for a message of rank {}, which sends none", rank,
+                              own.next, awaited->peer),
                   "let each receive have a send");
   }
 }
@@ -192,7 +207,13 @@ void Player::require_ends() const {
 void Player::run(int rank) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
   const Program& program = programs_[static_cast<std::size_t>(rank)];
-  while (own.next < program.size() && take(rank, program[own.next])) ++own.next;
+  while (own.next < program.size()) {
+    const Op& op = program[own.next];
+    const Time before = own.clock;
+    if (!take(rank, op)) break;
+    if (op.part < own.spent.size()) own.spent[op.part] += own.clock - before;
+    ++own.next;
+  }
   // Of background traffic what is on its way goes on.
   if (own.next == program.size() && --unfinished_ == 0) links_ = wires_->loads();
 }
@@ -243,11 +264,41 @@ void Player::send(int rank, const Op& op) {
   }
   own.clock = network::later(own.clock, network::from_seconds(setting_.costs.issue_seconds));
   start(own, op, false);
-  const std::uint32_t id = new_message({.from = rank, .to = op.peer, .slot = op.slot, .channel = op.channel});
+  const std::uint32_t id = new_message({.from = rank,
+                                        .to = op.peer,
+                                        .slot = op.slot,
+                                        .wire_bytes = setting_.costs.wire_bytes(op.amount),
+                                        .ready = own.clock,
+                                        .waits = op.amount > setting_.costs.eager_bytes});
   ++sent_;
-  ++in_flight_;
   talked_[static_cast<std::size_t>(rank) * ranks_.size() + static_cast<std::size_t>(op.peer)] = true;
-  wires_->send(own.clock, from, to, setting_.costs.wire_bytes(op.amount), id);
+  if (!messages_[id].waits) put(own.clock, id);
+  Rank& receiver = ranks_[static_cast<std::size_t>(op.peer)];
+  const auto posted =
+      std::ranges::find_if(receiver.posted, [&](const Pending& one) { return one.is_of(rank, op.channel); });
+  if (posted == receiver.posted.end()) {
+    return receiver.unclaimed.push_back(
+        {.peer = rank, .channel = op.channel, .message = id, .time = network::kEndOfTime});
+  }
+  const Pending one = *posted;
+  receiver.posted.erase(posted);
+  claim(id, one.slot, one.time);
+}
+
+/// On its way.
+void Player::put(Time at, std::uint32_t id) {
+  const Message& message = messages_[id];
+  ++in_flight_;
+  wires_->send(at, setting_.devices[static_cast<std::size_t>(message.from)],
+               setting_.devices[static_cast<std::size_t>(message.to)], message.wire_bytes, id);
+}
+
+/// A receive that began then takes a message that has not come.
+void Player::claim(std::uint32_t id, std::uint16_t slot, Time at) {
+  Message& message = messages_[id];
+  message.is_claimed = true;
+  message.receive = slot;
+  if (message.waits) put(std::max(at, message.ready), id);
 }
 
 std::uint32_t Player::new_message(const Message& message) {
@@ -281,12 +332,15 @@ void Player::note(Activity::Kind kind, int rank, int peer, Time begin, Time end)
 void Player::receive(int rank, const Op& op) {
   Rank& own = ranks_[static_cast<std::size_t>(rank)];
   start(own, op, true);
-  const auto found =
-      std::ranges::find_if(own.arrived, [&op](const Pending& one) { return one.is_of(op.peer, op.channel); });
-  if (found == own.arrived.end())
-    return own.posted.push_back({.peer = op.peer, .channel = op.channel, .slot = op.slot});
-  own.requests[op.slot].end = std::max(own.clock, found->time);
-  own.arrived.erase(found);
+  const auto found = std::ranges::find_if(
+      own.unclaimed, [&op](const Pending& one) { return one.is_of(op.peer, op.channel); });
+  if (found == own.unclaimed.end()) {
+    return own.posted.push_back({.peer = op.peer, .channel = op.channel, .slot = op.slot, .time = own.clock});
+  }
+  const Pending one = *found;
+  own.unclaimed.erase(found);
+  if (one.time == network::kEndOfTime) return claim(one.message, op.slot, own.clock);
+  own.requests[op.slot].end = std::max(own.clock, one.time);
 }
 
 /// A message's number is free when it has left and is there.
@@ -294,7 +348,10 @@ void Player::departed(Time at, std::uint32_t id) {
   const Message message = messages_[id];
   if (has_departed_[id]) free_.push_back(id);
   has_departed_[id] = true;
-  if (!message.is_background) return end(message.from, message.slot, at);
+  if (!message.is_background) {
+    if (!message.waits) end(message.from, message.slot, at);
+    return;
+  }
   if (in_flight_ == 0) return;  // all ranks have ended, or wait for what nobody sends
   const double share = setting_.background.share;
   const auto bytes = setting_.costs.wire_bytes(static_cast<double>(setting_.background.message_bytes));
@@ -308,14 +365,12 @@ void Player::delivered(Time at, std::uint32_t id) {
   has_departed_[id] = true;
   if (message.is_background) return;
   --in_flight_;
-  Rank& receiver = ranks_[static_cast<std::size_t>(message.to)];
-  const auto posted = std::ranges::find_if(
-      receiver.posted, [&message](const Pending& one) { return one.is_of(message.from, message.channel); });
-  if (posted == receiver.posted.end())
-    return receiver.arrived.push_back({.peer = message.from, .channel = message.channel, .time = at});
-  const std::uint16_t slot = posted->slot;
-  receiver.posted.erase(posted);
-  end(message.to, slot, at);
+  if (message.waits) end(message.from, message.slot, at);
+  if (message.is_claimed) return end(message.to, message.receive, at);
+  std::vector<Pending>& unclaimed = ranks_[static_cast<std::size_t>(message.to)].unclaimed;
+  const auto own = std::ranges::find_if(
+      unclaimed, [id](const Pending& one) { return one.message == id && one.time == network::kEndOfTime; });
+  own->time = at;
 }
 
 void Player::end(int rank, std::uint16_t slot, Time at) {

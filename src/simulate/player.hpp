@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "network/network_costs.hpp"
@@ -19,6 +20,8 @@ struct Costs {
   std::uint64_t frame_bytes = 0;      ///< the most payload of a packet; 0: a message is not cut for the wire
   std::uint64_t header_bytes = 0;     ///< of each packet
   bool only_neighbours_talk = false;  ///< circuits: no device passes a message on
+  /// Longer messages leave when their receiver asks for them, and their sender waits until they are there.
+  double eager_bytes = std::numeric_limits<double>::infinity();
 
   /// What the cable carries for a message.
   [[nodiscard]] std::uint64_t wire_bytes(double payload) const;
@@ -51,6 +54,7 @@ struct Setting {
   Costs costs{};
   Background background{};
   std::size_t most_activities = 0;  ///< that are noted; the rest is counted
+  std::size_t parts = 0;            ///< of programs, whose time is told
 };
 
 /// What a rank did for a time, or what it waited for.
@@ -76,8 +80,9 @@ struct LinkLoad {
 };
 
 struct Outcome {
-  double seconds = 0;          ///< from when all begin until the last has ended
-  std::vector<double> ends{};  ///< of each rank
+  double seconds = 0;                        ///< from when all begin until the last has ended
+  std::vector<double> ends{};                ///< of each rank
+  std::vector<std::vector<double>> spent{};  ///< by rank and part [s]
   std::uint64_t messages = 0;
   std::uint64_t events = 0;
   std::uint64_t burst_frames = 1;  ///< that pass a cable in one piece, so that there are not too many events
@@ -88,9 +93,10 @@ struct Outcome {
 };
 
 /// Plays the programs of all ranks in modelled time: each message leaves when it is sent, and waits at its
-/// receiver. The same programs give the same times on any machine. Throws Error (bad use) for a rank that
-/// waits for a message that nobody sends, background traffic without two devices for it, a message over
-/// circuits that do not lead to its receiver, and times beyond the clock.
+/// receiver; one above the eager limit when its receiver has asked for it, too. The same programs give the
+/// same times on any machine. Throws Error (bad use) for a rank that waits for a message that nobody sends,
+/// or for a receiver that never asks, background traffic without two devices for it, a message over circuits
+/// that do not lead to its receiver, and times beyond the clock.
 [[nodiscard]] Outcome play(const std::vector<Program>& programs, const Setting& setting, Sharing sharing);
 
 /// The path of a message by itself, without its bytes [s], to a device from each node.

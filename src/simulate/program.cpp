@@ -144,6 +144,12 @@ std::vector<int> transposed_rank(int rank, int columns) {
   return found == rank ? std::vector<int>{} : std::vector<int>{found};
 }
 
+std::vector<int> others_behind(int rank, int ranks) {
+  std::vector<int> found;
+  for (int distance = 1; distance < ranks; ++distance) found.push_back((rank + distance) % ranks);
+  return found;
+}
+
 Program among(Program program, const std::vector<int>& ranks, std::uint32_t channel, std::size_t first_slot) {
   for (Op& op : program) {
     const bool is_message = op.kind == Op::Kind::kSend || op.kind == Op::Kind::kReceive;

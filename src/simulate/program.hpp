@@ -23,6 +23,7 @@ struct Op {
   std::int32_t peer = 0;
   double amount = 0;
   std::uint32_t channel = 0;  ///< as tag and communicator: messages of others are no match
+  std::uint32_t part = 0;     ///< of the program, by which its time is told
   friend bool operator==(const Op&, const Op&) = default;
 };
 
@@ -56,10 +57,12 @@ void append_exchange(Program& program, const std::vector<int>& peers, double byt
 
 /// Neighbours on the circle of the ranks; those of a rank = row * columns + column on a grid that is closed
 /// in both directions; the rank whose row is this one's column, on a grid with as many rows as columns.
-/// Without the rank itself.
+/// All others on the circle, the next one first: at each time ranks send to different ones. Without the rank
+/// itself.
 [[nodiscard]] std::vector<int> ring_neighbours(int rank, int ranks);
 [[nodiscard]] std::vector<int> grid_neighbours(int rank, int rows, int columns);
 [[nodiscard]] std::vector<int> transposed_rank(int rank, int columns);
+[[nodiscard]] std::vector<int> others_behind(int rank, int ranks);
 
 /// A program of ranks 0, 1, ... whose places `ranks` has, over this channel and with the slots from the first
 /// one on. Throws Error (bad use) where these are too few.

@@ -69,6 +69,7 @@ RULES = {
         {
             "_point_to_point.py": "one message between two ranks, which this algorithm alone does not cut",
             "closed_form.py": "what shared cables are compared with: test_simulate.py has the moves",
+            "open_mpi.py": "which of the suite's algorithms plays what Open MPI takes: names, and no time",
         },
     ),
     "kind of a transport, asked by a benchmark": (  # its table of host code has a row for each

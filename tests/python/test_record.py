@@ -3,6 +3,7 @@
 import os
 import re
 import shutil
+import subprocess
 from collections import Counter
 
 import pytest
@@ -117,3 +118,120 @@ def test_a_place_that_cannot_be_written_is_named(run, tmp_path):
     assert "fabricmark-record: error: cannot write" in done.stderr
     assert done.returncode == 3
     assert [name for name in os.listdir(tmp_path) if name.startswith("folder.trace.")] == []
+
+
+FORTRAN = """
+program rounds
+  use {module}
+  implicit none
+  integer :: code, rank, ranks, i, place
+  {handles}
+  double precision :: a(1000), b(1000), all(2000), s
+  call MPI_Init(code)
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank, code)
+  call MPI_Comm_size(MPI_COMM_WORLD, ranks, code)
+  a = rank
+  do i = 1, 50
+    call MPI_Irecv(b, 1000, MPI_DOUBLE_PRECISION, 1 - rank, 7, MPI_COMM_WORLD, requests(1), code)
+    call MPI_Isend(a, 1000, MPI_DOUBLE_PRECISION, 1 - rank, 7, MPI_COMM_WORLD, requests(2), code)
+    call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE, code)
+    s = sum(b)
+    call MPI_Allreduce(MPI_IN_PLACE, s, 1, MPI_DOUBLE_PRECISION, MPI_SUM, MPI_COMM_WORLD, code)
+  end do
+  call MPI_Comm_split(MPI_COMM_WORLD, 0, ranks - rank, turned, code)
+  if (rank == 0) call MPI_Send(a, 10, MPI_DOUBLE_PRECISION, 0, 3, turned, code)
+  if (rank == 1) call MPI_Recv(b, 20, MPI_DOUBLE_PRECISION, MPI_ANY_SOURCE, MPI_ANY_TAG, turned, status, code)
+  if (rank == 1 .and. {tag} /= 3) stop 1
+  call MPI_Irecv(b, 1, MPI_DOUBLE_PRECISION, 1 - rank, 8, MPI_COMM_WORLD, requests(1), code)
+  call MPI_Sendrecv(a, 1, MPI_DOUBLE_PRECISION, 1 - rank, 8, all, 1, MPI_DOUBLE_PRECISION, MPI_PROC_NULL, 8, &
+    MPI_COMM_WORLD, MPI_STATUS_IGNORE, code)
+  call MPI_Waitany(1, requests, place, MPI_STATUS_IGNORE, code)
+  if (place /= 1 .or. b(1) /= 1 - rank) stop 2
+  call MPI_Allgather(a, 1000, MPI_DOUBLE_PRECISION, all, 1000, MPI_DOUBLE_PRECISION, turned, code)
+  if (all(1) /= 1 .or. all(2000) /= 0 .or. s /= 1000) stop 3
+  call MPI_Comm_free(turned, code)
+  call MPI_Finalize(code)
+end program
+"""
+HANDLES = {
+    "mpi": "integer :: requests(2), turned, status(MPI_STATUS_SIZE)",
+    "mpi_f08": "type(MPI_Request) :: requests(2); type(MPI_Comm) :: turned; type(MPI_Status) :: status",
+}
+TAGS = {"mpi": "status(MPI_TAG)", "mpi_f08": "status%MPI_TAG"}
+C = """
+#include <mpi.h>
+#include <stdlib.h>
+void mpi_init_(int*); void mpi_finalize_(int*); void mpi_comm_rank_(int*, int*, int*);
+void mpi_sendrecv_(void*, int*, int*, int*, int*, void*, int*, int*, int*, int*, int*, int*, int*);
+void mpi_isend_(void*, int*, int*, int*, int*, int*, int*, int*);
+void mpi_irecv_(void*, int*, int*, int*, int*, int*, int*, int*);
+void mpi_wait_(int*, int*, int*); void mpi_barrier_(int*, int*);
+int main(void) {
+  int code, rank, one = 1, tag = 7, requests[2];
+  mpi_init_(&code);
+  int world = MPI_Comm_c2f(MPI_COMM_WORLD), type = MPI_Type_c2f(MPI_DOUBLE);
+  mpi_comm_rank_(&world, &rank, &code);
+  int peer = 1 - rank;
+  double own = rank, other = -1;
+  for (int i = 0; i < 50; ++i) {
+    mpi_irecv_(&other, &one, &type, &peer, &tag, &world, &requests[0], &code);
+    mpi_isend_(&own, &one, &type, &peer, &tag, &world, &requests[1], &code);
+    mpi_wait_(&requests[0], MPI_F_STATUS_IGNORE, &code);
+    mpi_wait_(&requests[1], MPI_F_STATUS_IGNORE, &code);
+  }
+  mpi_sendrecv_(&own, &one, &type, &peer, &tag, &other, &one, &type, &peer, &tag, &world, MPI_F_STATUS_IGNORE,
+                &code);
+  mpi_barrier_(&world, &code);
+  mpi_finalize_(&code);
+  return other == peer ? 0 : 1;
+}
+"""
+GFORTRAN = next((path for name in ("gfortran", "gfortran-12") if (path := shutil.which(name))), None)
+
+
+def compiled(folder, language):
+    """The program, or None where a compiler is missing."""
+    program = folder / "program"
+    if language == "C":
+        source, words = "program.c", [shutil.which("mpicc"), "-w", "-lmpi_mpifh"]
+        text = C
+    else:
+        source, words = "program.f90", [GFORTRAN and shutil.which("mpif90")]
+        text = FORTRAN.format(module=language, handles=HANDLES[language], tag=TAGS[language])
+    if words[0] is None:
+        return None
+    (folder / source).write_text(text)
+    done = subprocess.run(
+        [words[0], str(folder / source), "-o", str(program), *words[1:]],
+        env={**os.environ, "OMPI_FC": GFORTRAN or ""}, capture_output=True, text=True,
+    )  # fmt: skip
+    return program if done.returncode == 0 else None
+
+
+@pytest.mark.programs
+@pytest.mark.skipif(shutil.which("mpirun") is None, reason="no mpirun")
+@pytest.mark.parametrize("language", ["mpi", "mpi_f08", "C"])
+def test_calls_of_fortran_are_recorded(run, tmp_path, language):
+    program = compiled(tmp_path, language)
+    if program is None:
+        pytest.skip(f"no compiler of {language} for Open MPI")
+    file = tmp_path / "a.trace"
+    done = run("record", "--output", str(file), "--", *MPIRUN, "2", program)
+    assert done.returncode == 0, done.stdout + done.stderr
+    found = trace.read(file)
+    for rank in found.ranks:
+        made = Counter()
+        for kind, step in rank.calls():
+            made[kind.call] += step.times
+        if language == "C":
+            assert made == {"MPI_Irecv": 50, "MPI_Isend": 50, "MPI_Wait": 100, "MPI_Sendrecv": 1,
+                            "MPI_Barrier": 1, "MPI_Finalize": 1}  # fmt: skip
+            continue
+        one = "MPI_Recv" if rank.number else "MPI_Send"
+        assert made == {"MPI_Irecv": 51, "MPI_Isend": 50, "MPI_Wait": 101, "MPI_Allreduce": 50, one: 1,
+                        "MPI_Comm_create": 1, "MPI_Sendrecv": 1, "MPI_Allgather": 1,
+                        "MPI_Finalize": 1}  # fmt: skip
+        assert {(kind.to, kind.bytes) for kind, _ in rank.calls() if kind.call == "MPI_Isend"} == {
+            (1 - rank.number, 8000)
+        }
+        assert [kind.source for kind, _ in rank.calls() if kind.call == "MPI_Recv"] == [0] * rank.number

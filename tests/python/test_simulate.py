@@ -57,6 +57,7 @@ def simulated(call, network, ranks, topology, **more):
         (EXCHANGE, "ring", 1 << 20),
         (EXCHANGE, "grid", 1 << 20),
         (EXCHANGE, "transpose", 1 << 20),
+        (EXCHANGE, "all", 1 << 16),
     ],
 )
 def test_uncontended_calls_are_their_closed_form(network, operation, algorithm, sent):
@@ -88,6 +89,24 @@ def test_all_to_all_over_one_spine_takes_what_its_cables_carry(network):
     busiest, *why = view.reasons(found)
     assert "leaf 0 to spine 0, of 1024 pairs" in busiest
     assert any("messages share cables" in line for line in why)
+
+
+def test_steps_keep_an_all_to_all_off_a_dragonflys_bound(network):
+    """Two groups of 32 on one cable between them. By steps the cable waits while all stay in their groups, so
+    that the steps' busiest cables add up to more than the bound; without steps it is reached."""
+    sent, place = 64 * FRAME, Setting(64, "dragonfly:33x8x4")
+    one = sent / network["links.bandwidth"]
+    within, across = range(1, 32), range(32, 64)  # the ranks' numbers differ by these: four to a router
+    (by_steps,) = calls.simulate(Call("all_to_all", sent, "pairwise"), [place], network)
+    pairs = by_steps.links[0]["pairs"]  # of 32 x 32 all but those with as short a way over a third group
+    assert 0.85 * 32 * 32 < pairs <= 32 * len(across)
+    steps = sum(1 if apart < 4 else 4 for apart in within) + pairs
+    assert by_steps.bound == pytest.approx(pairs * one, rel=UNCONTENDED)
+    assert by_steps.shared >= (len(within) + pairs) * one  # no cable between groups before a rank's own steps
+    assert by_steps.shared == pytest.approx(steps * one, rel=0.03)
+    (at_once,) = calls.simulate(Call(EXCHANGE, sent, "all"), [place], network)
+    assert at_once.bound == pytest.approx(by_steps.bound)
+    assert at_once.bound <= at_once.shared <= (1 + OF_BOUND) * at_once.bound
 
 
 def test_more_oversubscription_takes_longer(network):

@@ -6,8 +6,10 @@ import re
 from random import Random
 
 import pytest
+from fabricmark import systems
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.simulate import scaling, trace
+from fabricmark.predict.cables import Setting
+from fabricmark.simulate import open_mpi, parts, replay, scaling, simgrid, trace
 from fabricmark.simulate.scaling import Scaled
 
 NONE = -1
@@ -335,3 +337,212 @@ def test_tests_grow_by_their_own_power(tmp_path):
     rank = scaled.trace.ranks[0]
     (step,) = (one for one in rank.steps if one.tests)
     assert scaled.work(0, rank.kinds[step.kind], step) == pytest.approx(4 * 400e-6)
+
+
+BANDWIDTH = 5e9  # of noctua1's channels [B/s]
+
+
+def late_receiver(sent, late=0.5):
+    """Rank 0 sends and ends; rank 1 works, then receives."""
+    lines = document()
+    lines[1]["kinds"] = [kind("MPI_Send", to=1, tag=1, sent=sent), kind("MPI_Finalize", NONE)]
+    lines[1]["steps"] = [[0, 0, 0], [1, 0, 0]]
+    lines[2]["kinds"] = [kind("MPI_Recv", source=0, source_tag=1, room=sent), kind("MPI_Finalize", NONE)]
+    lines[2]["steps"] = [[0, late, 0], [1, 0, 0]]
+    return lines
+
+
+def played(folder, lines):
+    """Over noctua1's channels."""
+    network = systems.load("noctua1", "fitted").networks["channels"]
+    (found,) = replay.replay(Scaled(trace.read(written(folder, lines))), [Setting(2, "pair")], network)
+    return found
+
+
+@pytest.mark.parametrize(("sent", "waits"), [(65536, False), (65537, True)])
+def test_a_late_receiver_delays_its_sender_above_the_eager_limit(tmp_path, sent, waits):
+    found = played(tmp_path, late_receiver(sent))
+    first, second = found.about["ends"]
+    assert (first >= 0.5) == waits and second >= 0.5
+    if waits:  # the message leaves when it is asked for
+        assert first == pytest.approx(0.5 + sent / BANDWIDTH, abs=2e-6) and first == second
+    else:
+        assert first < 1e-4 and second == pytest.approx(0.5)
+    seconds, said = simgrid.seconds(found.request)
+    if seconds is not None:
+        assert seconds == pytest.approx(found.shared, rel=1e-6), said
+
+
+def test_messages_above_and_below_the_limit_keep_their_order(tmp_path):
+    """Long and short ones by turns, whose receiver is late: each comes to the receive that is its own."""
+    lines = late_receiver(8)
+    lines[1]["kinds"] = [
+        kind("MPI_Isend", to=1, tag=1, sent=10**6, slot=0), kind("MPI_Isend", to=1, tag=1, sent=8, slot=1),
+        kind("MPI_Wait", NONE, slot=0), kind("MPI_Wait", NONE, slot=1),
+    ]  # fmt: skip
+    lines[1]["steps"] = [[0, 0, 0], [1, 0, 0], [3, 0, 0], [2, 0, 0], [-4, 3]]
+    lines[2]["kinds"] = [kind("MPI_Recv", source=0, source_tag=1, room=10**6)]
+    lines[2]["steps"] = [[0, 0.5, 0], [-1, 6]]
+    found = played(tmp_path, lines)
+    # Rank 1 receives 0.5/6 s apart; the third long one is asked for 4/6 of 0.5 s after the first, and comes.
+    first, _ = found.about["ends"]
+    assert first == pytest.approx(0.5 / 6 * 5 + 3 * 10**6 / BANDWIDTH, rel=1e-3)
+    seconds, said = simgrid.seconds(found.request)
+    if seconds is not None:
+        assert seconds == pytest.approx(found.shared, rel=1e-3), said
+
+
+def test_the_networks_file_says_the_limit(run, tmp_path, one_error_line):
+    file = written(tmp_path, late_receiver(9000))
+    words = ("simulate", file, "--system", "noctua1", "--no-simgrid")
+    assert "messages of more than 65536 B wait" in " ".join(run(*words).stdout.split())
+    over = " ".join(run(*words, "--set", "network.eager_limit=8KiB").stdout.split())
+    assert "more than 8192 B wait for their receivers (as the network's file has it)" in over
+    # Both send first: MPI without buffers for them waits for ever.
+    lines = document(size=10**6)
+    for line, other in ((lines[1], 1), (lines[2], 0)):
+        line["kinds"] = [
+            kind("MPI_Send", to=other, tag=1, sent=10**6),
+            kind("MPI_Recv", source=other, source_tag=1, room=10**6),
+        ]
+        line["steps"] = [[0, 0, 0], [1, 0, 0]]
+    done = run("simulate", written(tmp_path, lines), *words[2:])
+    assert "rank 0 waits in step 1 until rank 1 asks for a message above 65536 B" in one_error_line(done, 2)
+    done = run("simulate", written(tmp_path, lines), *words[2:], "--set", "network.eager_limit=1MiB")
+    assert done.returncode == 0, done.stderr
+
+
+def test_receives_from_anybody_begin_where_the_program_begins_them(tmp_path):
+    """Both receive from anybody, send what is long, and wait: no rank waits for the other's wait."""
+    size = 10**6
+    lines = document(size=size)
+    for line, other in ((lines[1], 1), (lines[2], 0)):
+        line["kinds"][0] = kind("MPI_Irecv", room=size, slot=0)
+        line["kinds"][2] = kind("MPI_Wait", 0, source=other, source_tag=7, room=size, slot=0)
+    found = played(tmp_path, lines)
+    assert found.shared == pytest.approx(COMPUTE + ROUNDS * size / BANDWIDTH, rel=1e-2)
+    assert set(replay.sources(trace.read(written(tmp_path, lines)).ranks[0])) == {0, 2}
+
+
+def test_a_receive_whose_waits_differ_begins_with_its_wait(tmp_path):
+    """Begun in the turn before: the wait of the next turn knows another tag than that behind the loop."""
+    lines = document()
+    lines[1]["kinds"][0] = kind("MPI_Irecv", room=SIZE, slot=0)
+    lines[1]["kinds"][2] = kind("MPI_Wait", 0, source=1, source_tag=7, room=SIZE, slot=0)
+    lines[1]["kinds"].append(kind("MPI_Wait", 0, source=1, source_tag=8, room=SIZE, slot=0))
+    lines[1]["steps"] = [[0, 0, 0], [2, 0, 0], [0, 0, 0], [-2, 9], [5, 0, 0]]
+    lines[2]["kinds"] = [kind("MPI_Send", to=0, tag=7, sent=8), kind("MPI_Send", to=0, tag=8, sent=8)]
+    lines[2]["steps"] = [[0, 0, 0], [-1, 9], [1, 0, 0]]
+    found = trace.read(written(tmp_path, lines))
+    assert replay.sources(found.ranks[0]) == {}
+    assert played(tmp_path, lines).shared > 0
+
+
+@pytest.fixture(scope="module")
+def network():
+    return systems.load("noctua1", "fitted").networks["channels"]
+
+
+@pytest.fixture(scope="module")
+def packets():
+    return systems.load("leaf_spine", "fitted").networks["channels"]
+
+
+def test_time_by_call(run, network, tmp_path, one_error_line):
+    file = written(tmp_path, document())
+    scaled, setting = Scaled(trace.read(file)), Setting(2, "pair")
+    (plain,) = replay.replay(scaled, [setting], network)
+    (found,) = replay.replay(scaled, [setting], network, by_call=True)
+    assert found.shared == plain.shared
+    assert found.parts == {
+        "computation": 0, "MPI_Irecv": ROUNDS, "MPI_Send": ROUNDS, "MPI_Wait": ROUNDS,
+        "MPI_Allreduce": ROUNDS, "MPI_Finalize": 1,
+    }  # fmt: skip
+    for spent, end in zip(found.about["spent"], found.about["ends"], strict=True):
+        assert sum(spent) == pytest.approx(end)
+    (name, share, own), *others = parts.rows(found)
+    assert name == "computation" and own == pytest.approx([COMPUTE, COMPUTE])
+    assert share + sum(one[1] for one in others) == pytest.approx(1)
+    seconds, said = simgrid.seconds(found.request)
+    assert seconds is None or seconds == pytest.approx(found.shared, rel=1e-2), said
+    done = run("simulate", file, "--system", "noctua1", "--no-simgrid", "--by", "call")
+    assert re.search(r"^MPI_Allreduce +50 ", done.stdout, re.MULTILINE), done.stdout + done.stderr
+    assert "rank 1 [s]" in done.stdout
+    for words in (("barrier", "--by", "call"), (str(file), "--by", "size")):
+        assert "--by" in one_error_line(run("simulate", words[0], "--system", "noctua1", *words[1:]), 2)
+
+
+def test_groups_of_ranks():
+    assert [parts.words(one) for one in parts.groups(3)] == ["rank 0", "rank 1", "rank 2"]
+    made = parts.groups(20)
+    assert len(made) <= parts.MOST_GROUPS and [rank for one in made for rank in one] == list(range(20))
+    assert parts.words(made[0]) == "ranks 0 to 2"
+
+
+def test_time_by_phase_of_a_skeleton(run):
+    done = run("simulate", "hpl", "--system", "leaf_spine", "--ranks", "16", "--no-simgrid", "--by", "call")
+    shares = re.findall(r"^[a-z ]+ +128 +([0-9.]+) %", done.stdout, re.MULTILINE)
+    assert len(shares) == 5 and sum(map(float, shares)) == pytest.approx(100, abs=0.5)
+
+
+@pytest.mark.parametrize(
+    ("operation", "ranks", "sent", "name"),
+    [  # of coll_tuned_decision_fixed.c
+        ("all_reduce", 2, 8, "doubling"), ("all_reduce", 3, 4096, "ring"),
+        ("all_reduce", 7, 8192, "rabenseifner"), ("all_reduce", 64, 262143, "doubling"),
+        ("all_reduce", 200, 100, "nonoverlapping"), ("all_reduce", 5000, 1 << 20, "rabenseifner"),
+        ("all_to_all", 2, 32768, "linear"), ("all_to_all", 100, 1 << 20, "pairwise"),
+        ("all_to_all", 40, 511, "bruck"), ("broadcast", 2, 31, "chain"), ("broadcast", 7, 8192, "linear"),
+        ("broadcast", 130, 20000, "linear"), ("broadcast", 100, 20000, "tree"),
+        ("broadcast", 20, 1 << 20, "scattered"), ("reduce", 3, 262143, "linear"), ("reduce", 999, 8, "tree"),
+        ("reduce_scatter", 8, 262144, "ring"), ("all_gather", 2, 1 << 20, "doubling"),
+        ("all_gather", 4096, 4096, "ring"), ("barrier", 4, 0, ""),
+    ],
+)  # fmt: skip
+def test_open_mpis_decisions(operation, ranks, sent, name):
+    assert open_mpi.decided(operation, ranks, sent) == name
+
+
+COLLECTIVES = ("MPI_Barrier", "MPI_Bcast", "MPI_Reduce", "MPI_Allreduce", "MPI_Gather", "MPI_Scatter",
+               "MPI_Allgather", "MPI_Alltoall", "MPI_Reduce_scatter")  # fmt: skip
+WITH_ROOT = ("MPI_Bcast", "MPI_Reduce", "MPI_Gather", "MPI_Scatter")
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 6, 8, pytest.param(16, marks=pytest.mark.full)])
+def test_collectives_as_open_mpi_makes_them(packets, tmp_path, ranks):
+    """Of each decision on so many ranks: it ends, with the messages that it must have."""
+    sizes = [int(word) - 1 for text in open_mpi.DECISIONS.values() for word in text.split() if word.isdigit()]
+    sizes = [one for one in (*sorted(set(sizes))[::3], 1 << 20) if one <= 1 << 20]
+    kinds = [
+        kind(call, to=1 if call in WITH_ROOT else NONE, sent=0 if call == "MPI_Barrier" else max(8, size))
+        for call in COLLECTIVES
+        for size in sizes
+    ]
+    steps = [[place, 0, 0] for place in range(len(kinds))]
+    lines = [{**document()[0], "ranks": ranks}]
+    for rank in range(ranks):
+        who = {"rank": rank, "communicators": {"0": list(range(ranks))}}
+        lines.append({**rank_of(0), **who, "kinds": kinds, "steps": steps})
+    scaled = Scaled(trace.read(written(tmp_path, [*lines, {"end": ranks}])))
+    setting = Setting(ranks, f"switch:{ranks}")
+    (own,) = replay.replay(scaled, [setting], packets)
+    (theirs,) = replay.replay(scaled, [setting], packets, choice=open_mpi.NAME)
+    assert 0.1 < theirs.shared / own.shared < 10
+    assert theirs.about["messages"] != own.about["messages"]
+    seconds, said = simgrid.seconds(theirs.request)
+    assert seconds is None or seconds == pytest.approx(theirs.shared, rel=0.5), said
+
+
+def test_open_mpis_messages_at_once():
+    for operation in ("all_to_all", "broadcast", "reduce"):
+        sent = [(place, to) for place in range(5) for to in open_mpi.messages(operation, place, 5)[0]]
+        received = [(of, place) for place in range(5) for of in open_mpi.messages(operation, place, 5)[1]]
+        assert sorted(sent) == sorted(received) and len(sent) == (20 if operation == "all_to_all" else 4)
+
+
+def test_algorithms_of_another_library(run, tmp_path, one_error_line):
+    file = written(tmp_path, document())
+    words = ("--system", "noctua1", "--no-simgrid", "--collectives")
+    assert "use open-mpi" in one_error_line(run("simulate", file, *words, "mpich"), 2)
+    assert "--collectives with barrier" in one_error_line(run("simulate", "barrier", *words, "open-mpi"), 2)
+    assert "over circuits" in one_error_line(run("simulate", file, *words, "open-mpi"), 2)

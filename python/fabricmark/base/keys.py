@@ -141,6 +141,11 @@ NETWORK = {
         "test_seconds",
         "of a test for a message that has not come, where a rank works and looks in between",
     ),
+    "eager_limit": Key(
+        "bytes",
+        "eager_bytes",
+        "longest message of an MPI program that leaves before its receiver asks for it",
+    ),
     "self_bandwidth": Key(RATE, "self_bytes_per_second", "of a rank to itself, where no curve says"),
     "ordering_bandwidth": Key(RATE, "ordering_bytes_per_second", "at which a host orders a matrix's blocks"),
     "node_latency": Key("seconds", "node_seconds", "of a device's own network modules"),

@@ -16,9 +16,10 @@ from fabricmark.systems.build import System
 
 OPERATIONS = (*_collectives.OPERATIONS, EXCHANGE)
 ROWS, COLUMNS = "rows", "columns"
-RING, GRID, TRANSPOSE = EXCHANGES = ("ring", "grid", "transpose")
+RING, GRID, TRANSPOSE, ALL = EXCHANGES = ("ring", "grid", "transpose", "all")
 # The circuits over which messages of a pattern have neighbours, as programs lay theirs.
-CIRCUITS = {RING: "ring", GRID: "torus", ROWS: "torus", COLUMNS: "torus", TRANSPOSE: "full-mesh"}
+CIRCUITS = {RING: "ring", GRID: "torus", ROWS: "torus", COLUMNS: "torus", TRANSPOSE: "full-mesh",
+            ALL: "full-mesh"}  # fmt: skip
 PLACEMENTS = ("packed", "spread", "random")
 USUAL_RANKS = 64  # at most, where none are asked for: a second, also of SimGrid
 
@@ -133,7 +134,7 @@ def closed(calls: Sequence[tuple[Call, Setting]], network: Network) -> list[Clos
 def _over_circuits(call: Call, wire: Wire, ranks: int, hop: float) -> float:
     """Each neighbour of an exchange is at the end of a cable of its own: a hop, and the bytes at once; twice
     where the next and the previous one are the same."""
-    circles = {RING: (ranks,), GRID: (call.rows, ranks // call.rows), TRANSPOSE: ()}
+    circles = {RING: (ranks,), GRID: (call.rows, ranks // call.rows), TRANSPOSE: (), ALL: ()}
     return hop + wire.seconds(call.sent) * (2 if 2 in circles[call.algorithm] else 1)
 
 

@@ -85,6 +85,7 @@ FORMS: Mapping[tuple[str, str], Form] = {
     (EXCHANGE, "ring"): lambda wire, _, sent: wire.next_latency + 2 * wire.seconds(sent),
     (EXCHANGE, "grid"): lambda wire, _, sent: wire.any_latency + 4 * wire.seconds(sent),
     (EXCHANGE, "transpose"): lambda wire, _, sent: wire.step(sent),
+    (EXCHANGE, "all"): lambda wire, ranks, sent: wire.any_latency + (ranks - 1) * wire.seconds(sent),
 }
 
 

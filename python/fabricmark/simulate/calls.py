@@ -1,7 +1,7 @@
 """A call of all ranks over a network of a described system: closed form, own ports, all cables."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from fabricmark.base import kernels
 from fabricmark.base.errors import FabricmarkError
@@ -19,7 +19,8 @@ class Found:
     """Seconds of a call, or of an application with its calls. `closed`: by closed forms, None without one.
     `alone`: where ranks share their own ports only; `shared`: where they share all cables. `about`: the
     answer to `request`, with `links`: what went over cables, the busiest first. `simgrid`: what SimGrid says,
-    None where it was not asked or has no answer."""
+    None where it was not asked or has no answer. `parts`: whose time is told, with how often a rank comes to
+    each."""
 
     setting: Setting
     name: str
@@ -29,6 +30,7 @@ class Found:
     about: Mapping
     request: Mapping
     simgrid: float | None = None
+    parts: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def alone(self) -> float:
@@ -63,29 +65,45 @@ def simulate(call: Call, settings: Sequence[Setting], network: Network, **more: 
 
 
 def simulate_application(
-    file: Application, settings: Sequence[Setting], place: Place, **more: object
+    file: Application, settings: Sequence[Setting], place: Place, *, by_phase: bool = False, **more: object
 ) -> list[Found]:
-    """The same of all phases of an application."""
+    """The same of all phases of an application, each told by itself where `by_phase`."""
     found = []
+    parts = _times(file.phases) if by_phase else {}
     for setting in settings:
         known = application.in_closed_form(file, place, setting)
-        calls = list(_requests(file.phases, known))
-        request = setting.request(place.network, calls=calls, **more)
+        calls = list(_requests(file.phases, known, list(parts)))
+        told = {"parts": len(parts)} if parts else {}
+        request = setting.request(place.network, calls=calls, **told, **more)
         (answer,) = kernels.ask([request])
         closed = application.total(application.spent(file, place, setting))
-        found.append(Found(setting, file.name, "", 0, closed, answer, request))
+        found.append(Found(setting, file.name, "", 0, closed, answer, request, parts=parts))
     return found
 
 
-def _requests(phases: Sequence[Phase], known: Mapping[Call, Closed]) -> Iterator[dict]:
+def _times(phases: Sequence[Phase], *, turns: int = 1) -> dict[str, float]:
+    """How often each phase is done that is no loop; phases of one name are one."""
+    found: dict[str, float] = {}
+    for one in phases:
+        own = _times(one.phases, turns=turns * one.repeat) if one.phases else {one.name: turns * one.repeat}
+        for name, times in own.items():
+            found[name] = found.get(name, 0) + times
+    return found
+
+
+def _requests(
+    phases: Sequence[Phase], known: Mapping[Call, Closed], parts: Sequence[str] = ()
+) -> Iterator[dict]:
     """Phases as a request has them."""
     for one in phases:
         if one.call is not None:
             inner = [known[one.call].call.request()]
         elif one.phases:
-            inner = list(_requests(one.phases, known))
+            inner = list(_requests(one.phases, known, parts))
         else:
             inner = [{"work": one.work}]
+        if parts and not one.phases:
+            inner[0]["part"] = parts.index(one.name)
         yield from inner if one.repeat == 1 else [{"repeat": one.repeat, "calls": inner}]
 
 

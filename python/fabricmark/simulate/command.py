@@ -15,7 +15,7 @@ from fabricmark.models.machine import DIRECT, HOST, Network
 from fabricmark.predict import application, application_view, cables, collectives, options, picture, skeleton
 from fabricmark.predict.cables import OPERATIONS, PLACEMENTS, Call, Setting
 from fabricmark.predict.closed_form import EXCHANGE
-from fabricmark.simulate import calls, recorded, replay, simgrid, timelines, view
+from fabricmark.simulate import calls, open_mpi, parts, recorded, replay, simgrid, timelines, view
 from fabricmark.simulate.calls import Found
 from fabricmark.systems import option_types
 
@@ -37,6 +37,8 @@ HELP = {
     "per_port": "Ranks that share a device's port.",
     "compute_scale": "Times that a trace's computation takes, as 0.5, or one for each rank: 0.5,0.7.",
     "other": "The same program at another size: a trace at a third one follows from both.",
+    "by": "Where the time goes: by MPI call of a trace, by phase of a file, and by groups of ranks.",
+    "collectives": "Algorithms of a trace's collectives: those that Open MPI takes.",
     "sizes": "Of the trace, of --with, and the one that is wanted.",
     "set": "A value of the system (network.latency=1us), or a parameter of the file; may be repeated.",
 }
@@ -79,6 +81,8 @@ def simulate(
     compute_scale: Annotated[str | None, typer.Option(metavar="X,...", help=HELP["compute_scale"])] = None,
     other: Annotated[Path | None, typer.Option("--with", metavar="FILE.trace", help=HELP["other"])] = None,
     sizes: Annotated[str | None, typer.Option(metavar="N,M,WANTED", help=HELP["sizes"])] = None,
+    by: Annotated[str | None, choices.one_of([parts.BY], HELP["by"])] = None,
+    collective: Annotated[str, choices.one_of([open_mpi.NAME], HELP["collectives"], "--collectives")] = "",
     csv_file: Annotated[Path | None, choices.document("--csv", "Write every time.")] = None,
     plot_file: Annotated[
         Path | None, typer.Option("--plot", help="Draw loads, or time: FILE.png or FILE.svg.")
@@ -88,7 +92,13 @@ def simulate(
     if plot_file is not None:
         picture.check_picture(plot_file)
     timelines.check_names(timeline, perfetto)
+    if by not in (None, parts.BY):
+        raise FabricmarkError(f"--by {by}", f"use {parts.BY}")
+    if collective not in ("", open_mpi.NAME):
+        raise FabricmarkError(f"--collectives {collective}", f"use {open_mpi.NAME}, or leave it out")
     played = recorded.asked(call, compute_scale, other, sizes, ranks)
+    if collective and not played:
+        raise FabricmarkError(f"--collectives with {call}", "leave it out, or give a recorded trace")
     file = None if played else _file(call)
     about = _operation(call) if file is None and not played else call
     own: Mapping[str, str] = {}  # of a file; a call has no parameters
@@ -116,19 +126,27 @@ def simulate(
     if played:
         _check_no_call(call, size, algorithm)
         played = recorded.over(played, place.network)
-        found = replay.replay(played.scaled, settings, place.network, **more)
+        found = replay.replay(
+            played.scaled, settings, place.network, by_call=bool(by), choice=collective, **more
+        )
     elif file is not None:
         _check_no_call(call, size, algorithm)
         rates = skeleton.rates(call, place, own)
         read = application.read(file, document, {**rates.values, **own}, place.board, ranks)
-        found = calls.simulate_application(read, settings, place, **more)
+        found = calls.simulate_application(read, settings, place, by_phase=bool(by), **more)
     else:
+        if by:
+            raise FabricmarkError(f"--by {by} with {call}", "leave it out: it is one call")
         rows = cables.rows_of(ranks) if about == EXCHANGE else 1
         asked = Call(about, _bytes(call, size), algorithm, rows=rows)
         found = calls.simulate(asked, settings, place.network, **more)
     found, said = _with_simgrid(found) if with_simgrid else (found, [])
     lines = [*(recorded.lines(played, found) if played else []), *said, *rates.about]
-    view.show(found, place.words, [*lines, *_assumed(whole, place.network, place.transport, background)])
+    waits = recorded.rendezvous(place.network) if played else recorded.EAGER
+    assumed = _assumed(whole, place.network, place.transport, background, waits)
+    view.show(found, place.words, [*lines, *assumed])
+    if by:
+        parts.show(found[-1])
     if timeline is not None:
         timelines.write(found[-1], timeline)
     if perfetto is not None:
@@ -184,7 +202,7 @@ def _factors(text: str | None) -> list[int]:
     return [int(word) for word in words]
 
 
-def _assumed(setting: Setting, network: Network, transport: str, background: float) -> list[str]:
+def _assumed(setting: Setting, network: Network, transport: str, background: float, waits: str) -> list[str]:
     """What is taken for granted."""
     lines = [
         f"placement {setting.placement}"
@@ -194,7 +212,7 @@ def _assumed(setting: Setting, network: Network, transport: str, background: flo
         lines.append(f"background: devices without ranks send for {percent(background)} of the time")
     if setting.failed:
         lines.append(f"failed: {', '.join(setting.failed)}")
-    lines.append("assumed: memories keep up with the network; messages are sent before they are asked for")
+    lines.append(f"assumed: memories keep up with the network; {waits}")
     if network.kind == DIRECT and setting.topology not in ("", network.topology):
         lines.append(f"circuits: {setting.topology}, in place of what the network's file says")
     if network.kind == HOST:

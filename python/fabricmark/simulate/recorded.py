@@ -8,11 +8,12 @@ from pathlib import Path
 from fabricmark.base.errors import FabricmarkError
 from fabricmark.base.terminal import percent
 from fabricmark.models.machine import Network
-from fabricmark.simulate import scaling, trace
+from fabricmark.simulate import replay, scaling, trace
 from fabricmark.simulate.calls import Found
 from fabricmark.simulate.scaling import Scaled
 from fabricmark.simulate.trace import ENDING, OPERATION, Trace
 
+EAGER = "messages are sent before they are asked for"
 MOST_SHOWN = 8  # ranks
 LARGEST_SCALE = 1e6
 
@@ -59,6 +60,13 @@ def over(played: Played, network: Network) -> Played:
     return replace(played, scaled=replace(played.scaled, test=network.get("test_latency")))
 
 
+def rendezvous(network: Network) -> str:
+    """Which messages wait for their receivers."""
+    limit = f"{replay.eager_bytes(network):.0f} B"
+    source = "the network's file" if network.get(replay.EAGER) is not None else "TCP of Open MPI"
+    return f"messages of more than {limit} wait for their receivers (as {source} has it)"
+
+
 def _numbers(where: str, text: str) -> list[float]:
     """Above 0. Raises FabricmarkError (2)."""
     try:
@@ -100,7 +108,9 @@ def lines(played: Played, found: Sequence[Found]) -> list[str]:
         words = ", ".join(f"{count} {name}" for name, count in sorted(left_out.items()))
         said.append(f"not modelled, and their time as computation: {words}")
     if not any(kind.call in OPERATION or kind.to >= 0 for rank in own.ranks for kind in rank.kinds):
-        said.append("no rank has sent anything by calls that are recorded: a program in Fortran has others")
+        said.append(
+            "no rank has sent anything by calls that are recorded: Fortran has others unless it is Open MPI's"
+        )
     return said
 
 

@@ -25,6 +25,8 @@ KEYS = (
     "calls",
     "programs",
     "collectives",
+    "eager_bytes",
+    "parts",
 )
 
 
