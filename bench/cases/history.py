@@ -14,6 +14,7 @@ RESULTS = 100_000
 BAR_SECONDS = 2.0
 QUESTIONS = (
     ("list", ()),
+    ("show", ()),
     ("show", ("triad", "--node", "n1")),
 )
 

@@ -38,7 +38,7 @@ def found(values: np.ndarray, series: int) -> list[Change]:
     scale = max(MAD_TO_DEVIATION / math.sqrt(2) * float(np.median(np.abs(np.diff(values)))), SMALLEST_SCALE)
     calm = without_outliers(values, scale)
     freedom = max(EFFICIENCY * (len(values) - 1), 1.0)
-    splits = sorted(_splits(calm, 0, scale, freedom, LEVEL / (len(values) * max(series, 1))))
+    splits = _splits(calm, scale, freedom, LEVEL / (len(values) * max(series, 1)))
     ends = [0, *(place for place, _ in splits), len(calm)]
     made = []
     for (place, chance), before, after in zip(splits, ends, ends[2:], strict=False):
@@ -59,29 +59,36 @@ def without_outliers(values: np.ndarray, scale: float) -> np.ndarray:
     return calm
 
 
-def _splits(
-    values: np.ndarray, first: int, scale: float, freedom: float, level: float
-) -> list[tuple[int, float]]:
-    """(place, chance) of all changes within a part that begins at `first`."""
-    from scipy.special import stdtr  # here: its import would slow every other command down
+def _splits(values: np.ndarray, scale: float, freedom: float, level: float) -> list[tuple[int, float]]:
+    """(place, chance) of all changes, in order.
+
+    Of `left` of n values with the sum L, all with the sum S, the means differ by |L n - S left| / (left (n -
+    left)), in units of scale sqrt(n / (left (n - left))).
+    """
+    from scipy.special import stdtr, stdtrit  # here: its import would slow every other command down
 
     count = len(values)
-    if count < 2 * SHORTEST:
-        return []
-    places = np.arange(SHORTEST, count - SHORTEST + 1)
-    sums = np.cumsum(values)
-    before, after = sums[places - 1] / places, (sums[-1] - sums[places - 1]) / (count - places)
-    scores = np.abs(after - before) / (scale * np.sqrt(1 / places + 1 / (count - places)))
-    best = int(np.argmax(scores))
-    chance = 2 * float(stdtr(freedom, -scores[best]))
-    if not chance < level:
-        return []
-    place = int(places[best])
-    return [
-        *_splits(values[:place], first, scale, freedom, level),
-        (first + place, chance),
-        *_splits(values[place:], first + place, scale, freedom, level),
-    ]
+    sums = np.concatenate([[0.0], np.cumsum(values - np.mean(values))])
+    places = np.arange(count + 1, dtype=float)
+    # A chance below `level` is a score above this, which is asked for once and not for each part.
+    least = -float(stdtrit(freedom, level / 2))
+    made, parts = [], [(0, count)]
+    while parts:
+        first, after = parts.pop()
+        length = after - first
+        if length < 2 * SHORTEST:
+            continue
+        left = places[SHORTEST : length - SHORTEST + 1]
+        of_left = sums[first + SHORTEST : after - SHORTEST + 1] - sums[first]
+        differences = of_left * length - left * (sums[after] - sums[first])
+        squares = differences * differences / (left * (length - left))
+        best = int(squares.argmax())
+        score = math.sqrt(squares[best] / length) / scale
+        if score > least:
+            place = first + SHORTEST + best
+            made.append((place, 2 * float(stdtr(freedom, -score))))
+            parts += [(first, place), (place, after)]
+    return sorted(made)
 
 
 def beside(before: Sequence[Mapping[str, str]], after: Sequence[Mapping[str, str]]) -> list[str]:
