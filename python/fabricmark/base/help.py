@@ -24,7 +24,7 @@ HEADINGS = {
     "Kernel": "--bitstream-id --config --variant --language --emulate --backend --both --kernel-mhz --tool "
     "--tool-version --target --clock --relaxed",
     "Ranks and transport": "--ranks --mpi --launcher --devices --transport --topology --placement --fail "
-    "--ranks-per-port --oversubscription --background",
+    "--ranks-per-port --oversubscription --background --collectives",
     "Model": "--program --closed-form --calibrate --sensitivity --reach --enough --beyond --from --next-run "
     "--simgrid --confirm --splits --fit --by --data",
     "Jobs": "--tasks --nodes --scheduler --option --resume --site",
