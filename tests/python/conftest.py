@@ -65,6 +65,8 @@ WITH_SIMGRID = pytest.mark.skipif(
 
 # Files that take long for their few tests. Workers take whole files, and one of these begun last would run on
 # when all others have ended.
+SHORT_RUN = 60  # seconds: no table of files then
+SLOWEST = 40  # files of the table
 FIRST = (
     "test_contributing", "test_programs_dead_in_a_message", "test_validation_fit", "test_install",
     "test_stencil_example", "test_predict_collectives", "test_wrong_kernels_tsunami",
@@ -72,7 +74,7 @@ FIRST = (
     "test_programs_runtime", "test_systems_new", "test_campaign_stopping", "test_wrong_kernels_gemm",
     "test_programs_power", "test_programs_failing_calls", "test_wrong_kernels_shallow_water",
     "test_programs_faulty_mpi", "test_programs_omb", "test_report_browser", "test_report_page",
-    "test_programs_xrt", "test_card_streams", "test_validation", "test_bundle",
+    "test_programs_xrt", "test_card_streams", "test_validation", "test_accl_cards", "test_bundle",
 )  # fmt: skip
 
 
@@ -92,6 +94,20 @@ def pytest_collection_modifyitems(items):
     for item in items:
         if item.get_closest_marker("programs") and not REAL_PROGRAM.exists():
             item.add_marker(pytest.mark.skip(reason="fm_stream is not built (`make build`)"))
+
+
+def pytest_terminal_summary(terminalreporter):
+    """After the slowest tests the slowest files: most of a run is in many short tests."""
+    seconds = Counter()
+    for reports in terminalreporter.stats.values():
+        for report in reports:
+            if isinstance(report, pytest.TestReport):
+                seconds[report.nodeid.split("::")[0]] += report.duration
+    if sum(seconds.values()) < SHORT_RUN:
+        return
+    terminalreporter.section(f"slowest files of {sum(seconds.values()):.0f} s")
+    for file, spent in seconds.most_common(SLOWEST):
+        terminalreporter.write_line(f"{spent:6.1f}s {file}")
 
 
 def pytest_collection_finish():
