@@ -178,8 +178,8 @@ class Bitstream {
   [[nodiscard]] const Design& design() const { return design_; }
   /// The unit whose registers hold the address. Throws Error (bad use) where none does.
   [[nodiscard]] ComputeUnit& unit_at(std::uint64_t address) const;
-  /// The name of a kernel's unit that has run for longer than this, which stream it waits for, and which ended
-  /// with the other card; empty where none has.
+  /// The name of a kernel's unit that has run for longer than this, which stream it waits for, and which
+  /// ended with the other card; empty where none has.
   [[nodiscard]] std::string running_for(double seconds) const;
   /// Why a kernel could not go on; empty where all could.
   [[nodiscard]] std::string failure() const;

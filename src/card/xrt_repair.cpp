@@ -20,6 +20,7 @@
 #include <cstdint>
 #include <cstdlib>
 #include <cstring>
+#include <span>
 
 extern "C" void* __libc_malloc(std::size_t bytes);                // NOLINT: glibc's names
 extern "C" void* __libc_realloc(void* block, std::size_t bytes);  // NOLINT
@@ -60,8 +61,7 @@ thread_local std::size_t held_count = 0;
 
 int note_code(dl_phdr_info* object, std::size_t /*bytes*/, void* base) {
   if (object->dlpi_addr != reinterpret_cast<std::uintptr_t>(base)) return 0;
-  for (int i = 0; i < object->dlpi_phnum; ++i) {
-    const auto& part = object->dlpi_phdr[i];
+  for (const auto& part : std::span(object->dlpi_phdr, object->dlpi_phnum)) {
     if (part.p_type != PT_LOAD || (part.p_flags & PF_X) == 0) continue;
     shim.begin = object->dlpi_addr + part.p_vaddr;
     shim.end = shim.begin + part.p_memsz;

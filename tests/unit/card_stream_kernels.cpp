@@ -1,5 +1,6 @@
 // A bitstream of kernels with streams for the emulated card, as `fabricmark build` makes them: produce, twice
-// as much by a kernel that runs by itself, consume; what leaves and comes by a cable; and one that runs by itself between two ends of another cable.
+// as much by a kernel that runs by itself, consume; what leaves and comes by a cable; and one that runs by
+// itself between two ends of another cable.
 #include <cstdint>
 
 #include "card/hls/card_start.hpp"
