@@ -31,10 +31,9 @@ namespace {
 
 // More than a message (SW_EMU_PACKET_SIZE, 8 MiB) and its fields; pages come when they are used.
 constexpr std::size_t kRoom = std::size_t{64} << 20;
-constexpr std::uintptr_t kLongestFunction = 256;
+constexpr std::uintptr_t kLongestAllocation = 256;  // of the function's instructions
 constexpr std::size_t kMostBlocks = 64;
 
-std::atomic<std::uintptr_t> function{0};
 std::array<std::atomic<void*>, kMostBlocks> blocks{};
 std::atomic<std::size_t> count{0};
 
@@ -51,7 +50,7 @@ struct Code {
     end = reinterpret_cast<std::uintptr_t>(dlsym(library, after));
   }
 };
-Code shim, schedulers, reset;
+Code shim, allocation, schedulers, reset;
 pthread_mutex_t of_process = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 /// Locks of the shim that this thread holds: an unlock may be the last jump of a function, after which nobody
 /// knows who asked for it.
@@ -79,7 +78,8 @@ extern "C" void* dlopen(const char* name, int flags) noexcept {
        {"_ZN12xclcpuemhal29CpuemShim10alloc_voidEm", "_ZN11xclhwemhal28HwEmShim10alloc_voidEm"}) {
     void* const found = dlsym(library, symbol);
     if (found == nullptr) continue;
-    function = reinterpret_cast<std::uintptr_t>(found);
+    allocation.begin = reinterpret_cast<std::uintptr_t>(found);
+    allocation.end = allocation.begin + kLongestAllocation;
     schedulers.take(library, "_ZN12xclcpuemhal210xocl_schedC1EPNS_11SWSchedulerE",
                     "_ZN12xclcpuemhal211SWSchedulerC1EPNS_9CpuemShimE");
     reset.take(library, "_ZN12xclcpuemhal29CpuemShim12resetProgramEb",
@@ -91,9 +91,7 @@ extern "C" void* dlopen(const char* name, int flags) noexcept {
 }
 
 extern "C" void* malloc(std::size_t bytes) noexcept {
-  const auto caller = reinterpret_cast<std::uintptr_t>(__builtin_return_address(0));
-  const std::uintptr_t begin = function.load(std::memory_order_relaxed);
-  if (begin == 0 || caller - begin >= kLongestFunction) return __libc_malloc(bytes);
+  if (!allocation.has(__builtin_return_address(0))) return __libc_malloc(bytes);
   void* const block = __libc_malloc(bytes > kRoom ? bytes : kRoom);
   if (const std::size_t place = count++; place < kMostBlocks) blocks[place] = block;
   return block;

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.hpp"
+#include "benchmarks/hpl/dataflow_factorization.hpp"
 #include "benchmarks/hpl/execution.hpp"
 #include "benchmarks/hpl/steps.hpp"
 #include "board/accl_driver/card_engine.hpp"
@@ -86,7 +87,6 @@ class CardFactorization final : public Execution {
  private:
   static constexpr auto kType =
       sizeof(T) == sizeof(double) ? collectives::Type::kFloat64 : collectives::Type::kFloat32;
-  static constexpr std::size_t kWordBytes = 32;  // hpl::word_bytes
   // Arguments of hpl_carry: where those of the row and of the column begin, and the last one.
   static constexpr unsigned kRow = 2;
   static constexpr unsigned kColumn = 8;
@@ -97,7 +97,7 @@ class CardFactorization final : public Execution {
   [[nodiscard]] std::size_t block_elements() const { return layout_.block * layout_.block; }
   /// Of so many blocks.
   [[nodiscard]] std::uint32_t words(std::size_t blocks) const {
-    return number(blocks * bytes(block_elements()) / kWordBytes);
+    return number(blocks * bytes(block_elements()) / kernels::word_bytes);
   }
   /// The first element of one of this rank's blocks.
   [[nodiscard]] std::uint64_t place(std::size_t row, std::size_t column) const {
