@@ -29,6 +29,7 @@ constexpr std::array kProtocols{std::pair("ap_ctrl_hs", Protocol::kHandshake),
                                 std::pair("ap_ctrl_chain", Protocol::kChain),
                                 std::pair("ap_ctrl_none", Protocol::kNone)};
 constexpr const char* kDescription = "fabricmark_card_description";
+constexpr const char* kMemory = "fabricmark_card_memory";
 constexpr const char* kStartPrefix = "fabricmark_card_start_";
 constexpr std::chrono::microseconds kPollInterval{100};
 constexpr std::uint64_t kBusBytes = 64;  // 512 bits, the widest
@@ -388,8 +389,8 @@ Bitstream::Library::~Library() {
 
 void* Bitstream::Library::find(const std::string& name) const { return dlsym(handle_, name.c_str()); }
 
-Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables,
-                     WordFault fault) {
+Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables, WordFault fault,
+                     const fabricmark_card::Memory* memory) {
   const auto* const text = static_cast<const char*>(libraries_.emplace_back(file).find(kDescription));
   if (text == nullptr) throw bad_use("the bitstream does not describe its kernels", kRemedy);
   design_ = read_design(text);
@@ -397,6 +398,8 @@ Bitstream::Bitstream(const std::filesystem::path& file, bool meet, const CablePl
   for (const Design::Unit& unit : design_.units) {
     void* const start = libraries_.emplace_back(file).find(kStartPrefix + unit.kernel);
     if (start == nullptr) throw bad_use("the bitstream has no kernel " + unit.kernel, kRemedy);
+    if (void* const asks = libraries_.back().find(kMemory); asks != nullptr)
+      *static_cast<const fabricmark_card::Memory**>(asks) = memory;
     ComputeUnit::Ends ends;
     for (const Argument& argument : unit.arguments) {
       if (argument.is_stream) ends[argument.name] = ends_.at(unit.name + "." + argument.name).get();

@@ -167,10 +167,11 @@ class ComputeUnit {
 /// The library that a bitstream is, loaded, with its compute units.
 class Bitstream {
  public:
-  /// `meet`: no unit ends its n-th run before all have begun theirs. Throws Error (bad use) for a file that
+  /// `meet`: no unit ends its n-th run before all have begun theirs. `memory`: for kernels that take
+  /// addresses in words. Throws Error (bad use) for a file that
   /// is none of the card's.
   Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables = {},
-            WordFault fault = WordFault::kNone);
+            WordFault fault = WordFault::kNone, const fabricmark_card::Memory* memory = nullptr);
   ~Bitstream();
   Bitstream(const Bitstream&) = delete;
   Bitstream& operator=(const Bitstream&) = delete;

@@ -78,6 +78,7 @@ std::string Memory::allocate(std::uint64_t address, std::uint64_t bytes, bool is
   if (length < bytes || length > std::uint64_t{std::numeric_limits<off_t>::max()} - address)
     throw no_room(bytes);
   if (length > available_memory_bytes()) throw no_room(bytes);  // all of it is written below
+  const std::scoped_lock lock(mutex_);
   const auto after = buffers_.lower_bound(address);
   const bool touches_next = after != buffers_.end() && after->first < address + bytes;
   const bool touches_last =
@@ -104,6 +105,7 @@ std::string Memory::allocate(std::uint64_t address, std::uint64_t bytes, bool is
 }
 
 std::byte* Memory::at(std::uint64_t address, std::uint64_t bytes) const {
+  const std::scoped_lock lock(mutex_);
   auto found = buffers_.upper_bound(address);
   if (found != buffers_.begin()) {
     const auto& [begin, buffer] = *--found;

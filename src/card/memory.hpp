@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
+#include <mutex>
 #include <string>
 
 #include "base/file_descriptor.hpp"
+#include "card/hls/card_memory.hpp"
 
 namespace fabricmark::card {
 
@@ -17,8 +19,9 @@ enum class Sharing {
   kPrivate,  ///< the card alone, so that a copy that the host forgot shows
 };
 
-/// The memory of the card: what the runtime allocated in it, by its addresses.
-class Memory {
+/// The memory of the card: what the runtime allocated in it, by its addresses. Kernels ask where these are
+/// while the runtime allocates and releases others.
+class Memory final : public fabricmark_card::Memory {
  public:
   /// `folder`: of the files.
   Memory(Sharing sharing, std::filesystem::path folder) : sharing_(sharing), folder_(std::move(folder)) {}
@@ -26,10 +29,19 @@ class Memory {
   /// board begins with anything. Throws Error (environment) where there is no room, (bad use) where it lies
   /// over another one.
   std::string allocate(std::uint64_t address, std::uint64_t bytes, bool is_mapped);
-  void release(std::uint64_t address) { buffers_.erase(address); }
-  void clear() { buffers_.clear(); }
+  void release(std::uint64_t address) {
+    const std::scoped_lock lock(mutex_);
+    buffers_.erase(address);
+  }
+  void clear() {
+    const std::scoped_lock lock(mutex_);
+    buffers_.clear();
+  }
   /// Bytes of one buffer. Throws Error (bad use) where no buffer holds them all.
   [[nodiscard]] std::byte* at(std::uint64_t address, std::uint64_t bytes) const;
+  void* place(unsigned long long address, unsigned long long bytes) const override {
+    return at(address, bytes);
+  }
   void share_as(Sharing sharing) { sharing_ = sharing; }
   void put_files_in(std::filesystem::path folder) { folder_ = std::move(folder); }
   [[nodiscard]] Sharing sharing() const { return sharing_; }
@@ -57,6 +69,7 @@ class Memory {
 
   Sharing sharing_;
   std::filesystem::path folder_;
+  mutable std::mutex mutex_;                 // of buffers_
   std::map<std::uint64_t, Buffer> buffers_;  // by address
   int files_ = 0;
 };

@@ -90,7 +90,7 @@ void Service::load(const Fields& fields) {
                              : fault_ == Fault::kLost  ? WordFault::kLost
                                                        : WordFault::kNone;
   take(std::make_unique<const Bitstream>(std::string(fields.bytes(2)), fault_ == Fault::kMeeting, cables_,
-                                         of_words));
+                                         of_words, &memory_));
 }
 
 std::string Service::allocate(const Fields& fields) {

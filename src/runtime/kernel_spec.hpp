@@ -13,6 +13,7 @@
 #include "device/board_memory.hpp"
 #include "device/device_class.hpp"
 #include "device/replicas.hpp"
+#include "runtime/linked_engine.hpp"
 #include "runtime/parameters.hpp"
 #include "runtime/tuned_values.hpp"
 
@@ -265,6 +266,7 @@ struct Overrides {
   std::optional<std::int64_t> banks;
   device::BoardMemory memory{};
   Design design{};
+  std::optional<LinkedEngine> engine{};
   std::optional<std::string> variant;
   std::map<std::string, Value> parameters;
 };

@@ -446,7 +446,10 @@ Resolved resolve(const KernelSpec& spec, DeviceFacts facts, const Wanted& wanted
   default_over_fabric(found.spec, found.variant, wanted.parameters);
   if (sidecar && system && !wanted.bitstream_id.empty()) require_same_build(found.spec, *sidecar, *system);
   found.parameters = resolve(found.spec, found.variant, facts, wanted.parameters, system, sidecar);
-  if (sidecar) found.loaded = sidecar->design;
+  if (sidecar) {
+    require_linked_engine(*sidecar, found.spec.variant(found.variant), found.parameters);
+    found.loaded = sidecar->design;
+  }
   return found;
 }
 

@@ -46,6 +46,27 @@ Design read_design(const TomlReader& reader) {
   return design;
 }
 
+/// Names of the table `engine`.
+std::vector<std::string> read_names(const TomlReader& reader, const toml::table& engine, const char* key) {
+  const Error expected = reader.wrong(std::string("engine.") + key, "a list of names");
+  const toml::array* const names = engine[key].as_array();
+  if (names == nullptr || names->empty()) throw Error(expected);
+  std::vector<std::string> found;
+  for (const toml::node& name : *names) {
+    const auto text = name.value_exact<std::string>();
+    if (!text || text->empty()) throw Error(expected);
+    found.push_back(*text);
+  }
+  return found;
+}
+
+std::optional<LinkedEngine> read_engine(const TomlReader& reader) {
+  if (!reader.root().contains("engine")) return std::nullopt;
+  const toml::table& engine = reader.table(reader.root(), "engine", "");
+  reader.only(engine, {"transports", "modes"}, "engine.");
+  return LinkedEngine{read_names(reader, engine, "transports"), read_names(reader, engine, "modes")};
+}
+
 }  // namespace
 
 Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec& spec) {
@@ -58,7 +79,7 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
   const TomlReader reader(file_text(file, "sidecar"), file);
   reader.only(reader.root(),
               {"benchmark", "variant", "language", "digest", "parameters", "board", "bitstream", "clock_hz",
-               "tools", "shell", "resources"},
+               "tools", "shell", "resources", "engine"},
               "");
   const std::string benchmark = reader.text(reader.root(), "benchmark", "");
   if (benchmark != spec.benchmark) {
@@ -77,6 +98,7 @@ Overrides load_sidecar(const std::filesystem::path& bitstream, const KernelSpec&
   sidecar.variant = reader.text(reader.root(), "variant", "");
   sidecar.parameters = read_values(reader, reader.table(reader.root(), "parameters", ""), "parameters.");
   sidecar.design = read_design(reader);
+  sidecar.engine = read_engine(reader);
   return sidecar;
 }
 

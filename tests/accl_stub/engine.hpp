@@ -1,6 +1,6 @@
 // In the place of ACCL's engine on an emulated card: it takes the same words of commands and data, and has a
-// cable to one other card in the place of the network. Addresses are those of the card's process (see
-// accl_cards.py). It knows sends, receives and broadcasts of elements of 4 bytes.
+// cable to one other card in the place of the network. Addresses are physical ones, as hosts give them. It
+// knows sends, receives and broadcasts of elements of 4 bytes.
 #ifndef FABRICMARK_STUB_ENGINE_HPP
 #define FABRICMARK_STUB_ENGINE_HPP
 
@@ -11,6 +11,8 @@
 
 #include "common/accl.hpp"
 #include "common/dataflow.hpp"
+
+#include "card_memory.hpp"
 
 #ifndef STATUS
 #define STATUS 0
@@ -28,8 +30,8 @@ struct call {
   unsigned int words[fm::accl_words_of_command];
   unsigned int count() const { return words[1]; }
   unsigned char* at(int place) const {
-    return reinterpret_cast<unsigned char*>(words[place] | static_cast<unsigned long long>(words[place + 1])
-                                                               << 32);
+    const unsigned long long high = words[place + 1];
+    return static_cast<unsigned char*>(fabricmark_card_memory->place(words[place] | high << 32, 4 * count()));
   }
   unsigned char* from() const { return at(9); }
   unsigned char* to() const { return at(words[0] == fm::accl_broadcast ? 9 : 13); }
@@ -91,6 +93,8 @@ inline void rest() { usleep(200); }
 }  // namespace stand_in
 
 extern "C" {
+
+const fabricmark_card::Memory* fabricmark_card_memory = nullptr;
 
 /// From streams to streams.
 void ccl_offload(stand_in::requests& calls, stand_in::statuses& ended, stand_in::data& made,

@@ -1,8 +1,6 @@
 """Two emulated cards whose bitstreams have an engine in ACCL's place, and hosts that drive it by a stub.
 
-The engine (tests/accl_stub/engine.hpp) reads and writes memory at the addresses that commands name. Hosts
-give physical ones; the card makes them its process' own where a kernel declares a pointer, which the
-container calls a number, as a kernel on a board has it.
+The engine (tests/accl_stub/engine.hpp) reads and writes memory at the physical addresses that commands name.
 """
 
 import json
@@ -18,20 +16,19 @@ from fabricmark.build import design, steps, streams
 PLUGIN = REPOSITORY / "src" / "board" / "accl_driver" / "plugin" / "plugin.cpp"
 STUB = REPOSITORY / "tests" / "accl_stub"
 PROGRAMS = REPOSITORY / "build" / "release" / "bin"
-ADDRESS = {"kind": "scalar", "type": "ulong", "banks": []}
 
 
 @dataclass(frozen=True)
 class Design:
     """Kernels with an engine. `source`: C++; `config`: what v++'s linker is told; `parameters`: of the
-    build; `addresses`: UNIT.ARGUMENT, numbers of the kernels that are pointers in `source`."""
+    build; `modes`: that the engine serves."""
 
     benchmark: str
     source: str
     config: str
     parameters: dict[str, object]
-    addresses: tuple[str, ...] = ()
     options: tuple[str, ...] = ()
+    modes: tuple[str, ...] = ("buffered",)
 
 
 def compiled(includes, *words):
@@ -56,18 +53,21 @@ def bitstream(folder: Path, of: Design) -> Path:
     (folder / "ap_axi_sdata.h").write_text(f'#define FABRICMARK_STUB_AP_INT_H\n#include "{axi}"\n')
     extra = ["-I", str(folder), "-I", str(STUB), *of.options]
     made = streams.steps(source, config, design.touching("u280_hbm", None, {}), None, folder, extra)
-    (container,) = [file for file in made.files if file.name.endswith(".card.json")]
-    described = json.loads(made.files[container])
-    for unit in described["units"]:
-        for argument in unit["arguments"]:
-            if f"{unit['name']}.{argument['name']}" in of.addresses:
-                argument |= ADDRESS
-    made.files[container] = json.dumps(described)
     steps.carry_out(made)
-    values = "".join(f"{name} = {json.dumps(value)}\n" for name, value in of.parameters.items())
-    sidecar = f'benchmark = "{of.benchmark}"\nvariant = "dataflow"\n[parameters]\n{values}'
-    made.bitstream.with_name(made.bitstream.name + ".toml").write_text(sidecar)
+    write_sidecar(made.bitstream, of.benchmark, of.parameters, linked(of.modes))
     return made.bitstream
+
+
+def write_sidecar(bitstream: Path, benchmark: str, parameters: dict[str, object], engine: str) -> None:
+    """`engine`: what `linked` gives."""
+    values = "".join(f"{name} = {json.dumps(value)}\n" for name, value in parameters.items())
+    text = f'benchmark = "{benchmark}"\nvariant = "dataflow"\n[parameters]\n{values}{engine}'
+    bitstream.with_name(bitstream.name + ".toml").write_text(text)
+
+
+def linked(modes=("buffered",), transports=("accl-udp", "accl-tcp")) -> str:
+    """What a sidecar says of the engine: the cable in the network's place takes the words of either."""
+    return f"[engine]\ntransports = {json.dumps(transports)}\nmodes = {json.dumps(modes)}\n"
 
 
 def run(program, card, plugin, *words, transport="accl-udp", **variables):

@@ -6,11 +6,13 @@ words between them are the real ones.
 
 import json
 import shutil
+import subprocess
 
 import pytest
-from accl_cards import Design, bitstream, plugin_of_stub, run
+from accl_cards import PROGRAMS, Design, bitstream, linked, plugin_of_stub, run, write_sidecar
 from fabricmark.base import xrt
-from fabricmark.build import steps
+from fabricmark.build import accl, steps
+from simulated_runs import exported
 
 pytestmark = [
     pytest.mark.programs,
@@ -19,6 +21,7 @@ pytestmark = [
         xrt.find() is None or shutil.which(steps.CLANG) is None, reason="AMD's XRT or clang is not installed"
     ),
 ]
+BUILT_B_EFF = {"replications": 2, "channel_width": 8, "internal_channels": False}
 BUILT_PTRANS = {
     "data_type": "float", "block_size": 16, "channel_width": 16, "internal_channels": False,
     "vector_bytes": 64, "tile_size": 16, "tile_rows": 4,
@@ -32,6 +35,9 @@ BUILT_HPL = {
 BUILT_WATER = {
     "order": 0, "data_type": "float", "flux": "rusanov", "exact": False, "vector_bytes": 64,
 }  # fmt: skip
+BUILT = {"b_eff": BUILT_B_EFF, "ptrans": BUILT_PTRANS, "hpl": BUILT_HPL, "shallow_water": BUILT_WATER}
+OTHER = {"buffered": "streaming", "streaming": "buffered"}
+SIZES = {"block_size", "data_type", "order", "register_block"}  # what the values depend on
 # The first stream is the one in which the card plants a fault.
 ENGINE = """[connectivity]
 nk={engine}:1:ccl_offload_0
@@ -66,24 +72,11 @@ stream_connect=arrive_0.to_kernels:receive.arrives:16384
 """,
     BUILT_PTRANS,
     options=OPTIONS_PTRANS,
+    modes=("streaming",),
 )
 BUFFERED = Design(
     "ptrans",
-    """
-#define exchange_blocks exchange_blocks_of_suite
-#include "ptrans/dataflow.cpp"
-#undef exchange_blocks
-#include "engine.hpp"
-extern "C" void exchange_blocks(
-    fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses, const int* receives,
-    int receiving, const int* sends, int sending, char* arrived, char* a, unsigned int elements,
-    unsigned long long bytes, unsigned int communicator, unsigned int datapath, unsigned int compression,
-    int* failed) {
-  exchange_blocks_of_suite(commands, statuses, receives, receiving, sends, sending,
-                           (unsigned long long)arrived, (unsigned long long)a, elements, bytes, communicator,
-                           datapath, compression, failed);
-}
-""",
+    '#include "ptrans/dataflow.cpp"\n#include "engine.hpp"\n',
     OF_MEMORIES.format(caller="exchange")
     + PAIR
     + """
@@ -91,32 +84,35 @@ nk=exchange_blocks:1:exchange
 stream_connect=send.leaves:receive.arrives
 """,
     BUILT_PTRANS,
-    ("exchange.arrived", "exchange.a"),
-    OPTIONS_PTRANS,
+    options=OPTIONS_PTRANS,
 )
 PTRANS = (
     "--distribution", "diagonal", "--size", "64", "--replications", "1", "--repetitions", "1",
     "--warmup", "0",
 )  # fmt: skip
+B_EFF = Design(
+    "b_eff",
+    '#include "b_eff/dataflow.cpp"\n#include "engine.hpp"\n',
+    OF_MEMORIES.format(caller="control")
+    + """
+nk=call_engine:1:control
+nk=make_words:2:make_0.make_1
+nk=take_words:2:take_0.take_1
+nk=join_words:1:joiner
+nk=route_words:1:router
+stream_connect=make_0.leaving:joiner.first
+stream_connect=make_1.leaving:joiner.second
+stream_connect=joiner.joined:router.arriving
+stream_connect=router.first:take_0.arriving
+stream_connect=router.second:take_1.arriving
+stream_connect=take_0.arrived:control.from_left
+stream_connect=take_1.arrived:control.from_right
+""",
+    BUILT_B_EFF,
+)
 HPL = Design(
     "hpl",
-    """
-#define hpl_carry hpl_carry_of_suite
-#include "hpl/dataflow.cpp"
-#undef hpl_carry
-#include "engine.hpp"
-extern "C" void hpl_carry(
-    fm::stream<fm::accl_request>& commands, fm::stream<fm::accl_word>& statuses,
-    unsigned int row_communicator, unsigned int row_datapath, unsigned int row_compression, int row_root,
-    char* row_address, unsigned int row_count, unsigned int column_communicator, unsigned int column_datapath,
-    unsigned int column_compression, int column_root, char* column_address, unsigned int column_count,
-    int* failed) {
-  hpl_carry_of_suite(commands, statuses, row_communicator, row_datapath, row_compression, row_root,
-                     (unsigned long long)row_address, row_count, column_communicator, column_datapath,
-                     column_compression, column_root, (unsigned long long)column_address, column_count,
-                     failed);
-}
-""",
+    '#include "hpl/dataflow.cpp"\n#include "engine.hpp"\n',
     OF_MEMORIES.format(caller="carry")
     + """
 nk=hpl_lu:1:lu
@@ -134,25 +130,11 @@ stream_connect=top.updated:put_top.arriving
 stream_connect=left.updated:put_left.arriving
 """,
     BUILT_HPL,
-    ("carry.row_address", "carry.column_address"),
-    ("-D__SYNTHESIS__", "-DDATA_TYPE=float", "-DREGISTER_BLOCK=4"),
+    options=("-D__SYNTHESIS__", "-DDATA_TYPE=float", "-DREGISTER_BLOCK=4"),
 )
 WATER = Design(
     "shallow_water",
-    """
-#define call_for_halos call_for_halos_of_suite
-#include "shallow_water/dataflow.cpp"
-#undef call_for_halos
-#include "engine.hpp"
-extern "C" void call_for_halos(
-    const sw_kernels::neighbour* neighbours, unsigned int count, unsigned int steps, char* memory,
-    unsigned int communicator, unsigned int datapath, unsigned int compression, fm::stream<int>& ready,
-    fm::stream<int>& arrived, fm::stream<fm::accl_request>& sends, fm::stream<fm::accl_word>& sent,
-    fm::stream<fm::accl_request>& receives, fm::stream<fm::accl_word>& received, int* failed) {
-  call_for_halos_of_suite(neighbours, count, steps, (unsigned long long)memory, communicator, datapath,
-                          compression, ready, arrived, sends, sent, receives, received, failed);
-}
-""",
+    '#include "shallow_water/dataflow.cpp"\n#include "engine.hpp"\n',
     ENGINE.format(engine="ccl_offload_of_halos")
     + """
 nk=element_kernel:1:elements
@@ -174,8 +156,8 @@ stream_connect=ccl_offload_0.received:control.received:512
 stream_connect=arrive_0.to_kernels:ccl_offload_0.landed:16384
 """,
     BUILT_WATER,
-    ("control.memory",),
 )
+B_EFF_WORDS = ("--largest", "8", "--sub-steps", "false", "--repetitions", "1", "--warmup", "0")
 WATER_WORDS = ("--mesh", "bay:200", "--steps", "20", "--repetitions", "1", "--warmup", "0")
 HPL_WORDS = (
     "--size", "64", "--replications", "1", "--issuer", "logic", "--repetitions", "1", "--warmup", "0",
@@ -192,11 +174,37 @@ def streaming(tmp_path_factory):
     return bitstream(tmp_path_factory.mktemp("streaming"), STREAMING)
 
 
-def is_valid(done, result):
-    assert done.returncode == 0, done.stderr
-    document = json.loads(result.read_text())
+@pytest.fixture(scope="module")
+def system(tmp_path_factory):
+    return exported(tmp_path_factory.mktemp("boards"), "noctua2")
+
+
+def found(file):
+    """What was checked, and the digest of what came out."""
+    document = json.loads(file.read_text())
     assert {one["status"] for one in document["verdicts"]} == {"passed"}
+    verdicts = [[one[part] for part in ("name", "error", "checked")] for one in document["verdicts"]]
+    return document, verdicts, [note for note in document["notes"] if note.startswith("digest")]
+
+
+def is_valid(folder, system, benchmark, card, plugin, *words):
+    """And the same as between emulated boards; returns the words for another run."""
+    program = f"fm_{benchmark}"
+    on_cards, on_boards = folder / "cards.json", folder / "boards.json"
+    done = run(program, card, plugin, *words, "--json", on_cards)
+    assert done.returncode == 0, done.stderr
+    document, *values = found(on_cards)
     assert {one["kind"] for one in document["measurements"]} == {"emulated"}
+    built = [
+        part
+        for name in SIZES & BUILT[benchmark].keys()
+        for part in (f"--{name.replace('_', '-')}", BUILT[benchmark][name])
+    ]
+    command = [PROGRAMS / program, "--variant", "dataflow", "--transport", "accl-udp", "--ranks", "2"]
+    command += ["--system", system, *words, *built, "--json", on_boards]
+    subprocess.run(list(map(str, command)), check=True, capture_output=True, timeout=100)
+    assert values == list(found(on_boards)[1:])
+    return program, card, plugin, *words
 
 
 def finds_faults(start):
@@ -207,34 +215,35 @@ def finds_faults(start):
     assert lost.returncode != 0 and "has not ended within 2 s" in lost.stderr, lost.stderr
 
 
-def test_ptrans_is_valid_from_kernel_to_kernel(streaming, plugin, tmp_path):
-    result = tmp_path / "result.json"
-    words = ("fm_ptrans", streaming, plugin, "--mode", "streaming", *PTRANS)
-    is_valid(run(*words, "--json", result), result)
+def test_ptrans_is_valid_from_kernel_to_kernel(streaming, plugin, system, tmp_path):
+    words = is_valid(tmp_path, system, "ptrans", streaming, plugin, "--mode", "streaming", *PTRANS)
     finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
     assert run(*words, "--inject-fault", "element").returncode == 1
 
 
 @pytest.mark.full
-def test_ptrans_is_valid_from_memory_to_memory(plugin, tmp_path):
-    result = tmp_path / "result.json"
-    words = ("fm_ptrans", bitstream(tmp_path, BUFFERED), plugin, *PTRANS, "--round-blocks", "2")
-    is_valid(run(*words, "--json", result), result)
+def test_ptrans_is_valid_from_memory_to_memory(plugin, system, tmp_path):
+    words = is_valid(
+        tmp_path, system, "ptrans", bitstream(tmp_path, BUFFERED), plugin, *PTRANS, "--round-blocks", "2"
+    )
     finds_faults(lambda **told: run(*words, **told))
 
 
-def test_hpl_is_valid_between_cards(plugin, tmp_path):
-    result = tmp_path / "result.json"
-    words = ("fm_hpl", bitstream(tmp_path, HPL), plugin, *HPL_WORDS)
-    is_valid(run(*words, "--json", result), result)
+def test_b_eff_is_valid_from_memory_to_memory(plugin, system, tmp_path):
+    """The addresses stand in commands, which lie in memory themselves."""
+    words = is_valid(tmp_path, system, "b_eff", bitstream(tmp_path, B_EFF), plugin, *B_EFF_WORDS)
+    finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
+    assert run(*words, "--inject-fault", "element").returncode == 1
+
+
+def test_hpl_is_valid_between_cards(plugin, system, tmp_path):
+    words = is_valid(tmp_path, system, "hpl", bitstream(tmp_path, HPL), plugin, *HPL_WORDS)
     finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
 
 
 @pytest.mark.full
-def test_shallow_water_is_valid_between_cards(plugin, tmp_path):
-    result = tmp_path / "result.json"
-    words = ("fm_shallow_water", bitstream(tmp_path, WATER), plugin, *WATER_WORDS)
-    is_valid(run(*words, "--json", result), result)
+def test_shallow_water_is_valid_between_cards(plugin, system, tmp_path):
+    words = is_valid(tmp_path, system, "shallow_water", bitstream(tmp_path, WATER), plugin, *WATER_WORDS)
     finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
 
 
@@ -247,3 +256,43 @@ def test_what_a_card_does_not_do_is_one_line(streaming, plugin):
         done = run("fm_ptrans", streaming, plugin, "--mode", "streaming", *PTRANS, *words)
         lines = [line for line in done.stderr.splitlines() if text in line]
         assert (done.returncode, len(lines)) == (2, 1), done.stderr
+
+
+@pytest.fixture
+def unloadable(streaming, tmp_path):
+    """No bitstream at all: where a program loads it, its line is another one."""
+    shutil.copy(streaming.parent / "emconfig.json", tmp_path)
+    file = tmp_path / "dataflow.xclbin"
+    file.write_bytes(b"of nothing")
+    return file
+
+
+def is_refused(done, text):
+    lines = [line for line in done.stderr.splitlines() if text in line]
+    assert (done.returncode, len(lines)) == (2, 1), done.stderr
+
+
+@pytest.mark.parametrize("mode", OTHER)
+@pytest.mark.parametrize("benchmark", accl.data()["designs"])
+def test_what_was_linked_for_something_else_is_refused_before_it_is_loaded(
+    benchmark, mode, unloadable, plugin
+):
+    """Of all programs, transports and modes: tests/unit/linked_engine_test.cpp."""
+    cases = {
+        "": "does not say what engine the bitstream is linked with; write transports and modes",
+        linked([mode], ["accl-tcp"]): "linked for transport accl-tcp",
+        linked([OTHER[mode]]): f"wants mode {mode}; use --mode {OTHER[mode]}",
+        "[engine]\ntransports = []\n": "engine.transports is missing or wrong; give a list of names",
+        linked([mode]): "it does not begin with xclbin2",  # linked for this run: it is loaded
+    }
+    for said, text in cases.items():
+        write_sidecar(unloadable, benchmark, BUILT[benchmark], said)
+        is_refused(run(f"fm_{benchmark}", unloadable, plugin, "--mode", mode), text)
+
+
+@pytest.mark.parametrize("benchmark", accl.data()["designs"])
+def test_rdma_is_refused(benchmark, unloadable, plugin):
+    """Whatever the sidecar says."""
+    write_sidecar(unloadable, benchmark, BUILT[benchmark], linked())
+    done = run(f"fm_{benchmark}", unloadable, plugin, transport="accl-rdma")
+    is_refused(done, "and the run wants transport accl-rdma; use --transport accl-udp or accl-tcp")

@@ -161,6 +161,7 @@ B_EFF = Design(
     '#include "b_eff/dataflow.cpp"\n#include "engine.hpp"\n',
     CONFIG,
     {"replications": 2, "channel_width": 8, "internal_channels": False},
+    modes=("streaming",),
 )
 
 

@@ -73,6 +73,11 @@ def units(benchmark: str) -> Mapping[str, Sequence[str]]:
     return data()["designs"][benchmark]["units"]
 
 
+def modes(benchmark: str) -> list[str]:
+    """The values of `mode` that its design serves."""
+    return [*data()["designs"][benchmark]["modes"]]
+
+
 def signatures(source: Path) -> Mapping[str, Signature]:
     """Of all functions of a dataflow.cpp.
 

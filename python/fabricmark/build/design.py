@@ -113,11 +113,16 @@ class Design:
         known |= {"language": LANGUAGES[self.language] if self.language != OPENCL else ""}
         lines = [f"{name} = {toml_value(value)}" for name, value in known.items() if value] + ["[parameters]"]
         lines += [f"{name} = {toml_value(value)}" for name, value in self.parameters.items()]
+        if self.engine:
+            linked = {"transports": [self.engine], "modes": accl.modes(self.benchmark)}
+            lines += ["[engine]", *(f"{name} = {toml_value(value)}" for name, value in linked.items())]
         return "\n".join(lines) + "\n"
 
 
 def toml_value(value: object) -> str:
     """A parameter as TOML has it."""
+    if isinstance(value, list):
+        return "[" + ", ".join(toml_value(one) for one in value) + "]"
     return f'"{value}"' if isinstance(value, str) else kernels.text(value)
 
 

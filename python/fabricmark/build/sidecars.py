@@ -120,6 +120,8 @@ def _toml(value: object) -> str:
     if isinstance(value, str):
         # A string of JSON is one of TOML, but for the delete character; names come from reports of others.
         return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+    if isinstance(value, list):
+        return "[" + ", ".join(_toml(one) for one in value) + "]"
     if isinstance(value, Mapping):
         return "{ " + ", ".join(f"{name} = {_toml(one)}" for name, one in value.items()) + " }"
     return toml_value(value)
