@@ -17,6 +17,10 @@
 #ifndef STATUS
 #define STATUS 0
 #endif
+// Added to each address, for tests of what the card does then.
+#ifndef ASTRAY
+#define ASTRAY 0
+#endif
 
 namespace stand_in {
 
@@ -31,7 +35,8 @@ struct call {
   unsigned int count() const { return words[1]; }
   unsigned char* at(int place) const {
     const unsigned long long high = words[place + 1];
-    return static_cast<unsigned char*>(fabricmark_card_memory->place(words[place] | high << 32, 4 * count()));
+    return static_cast<unsigned char*>(
+        fabricmark_card_memory->place((words[place] | high << 32) + ASTRAY, 4 * count()));
   }
   unsigned char* from() const { return at(9); }
   unsigned char* to() const { return at(words[0] == fm::accl_broadcast ? 9 : 13); }

@@ -7,6 +7,7 @@ words between them are the real ones.
 import json
 import shutil
 import subprocess
+from dataclasses import replace
 
 import pytest
 from accl_cards import PROGRAMS, Design, bitstream, linked, plugin_of_stub, run, write_sidecar
@@ -234,6 +235,14 @@ def test_b_eff_is_valid_from_memory_to_memory(plugin, system, tmp_path):
     words = is_valid(tmp_path, system, "b_eff", bitstream(tmp_path, B_EFF), plugin, *B_EFF_WORDS)
     finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
     assert run(*words, "--inject-fault", "element").returncode == 1
+
+
+def test_an_address_of_no_buffer_is_one_line(plugin, tmp_path):
+    card = bitstream(tmp_path, replace(B_EFF, options=("-DASTRAY=0x100000000000ULL",)))
+    done = run("fm_b_eff", card, plugin, *B_EFF_WORDS)
+    assert done.returncode != 0
+    text = "the kernel of ccl_offload_0 cannot go on: no buffer of the emulated card holds 4 bytes at 0x1"
+    assert text in done.stderr, done.stderr
 
 
 def test_hpl_is_valid_between_cards(plugin, system, tmp_path):

@@ -8,14 +8,16 @@ import os
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
 from conftest import REPOSITORY
 from fabricmark.base.errors import FabricmarkError
-from fabricmark.build import accl, aoc, card, command, design, rules, vitis
+from fabricmark.build import accl, aoc, card, command, design, rules, sidecars, vitis
 from fabricmark.build.design import Design, Kernel, Memory
 from fabricmark.build.steps import USUAL, How
+from fabricmark.build.tool_reports import Report
 from hls_support import STUB, built, run
 
 BENCHMARKS, BOARDS, NETWORKS = (tuple(accl.data()[name]) for name in ("designs", "boards", "networks"))
@@ -235,3 +237,16 @@ def test_accls_part_is_that_of_its_own_script(board, theirs, network, tmp_path):
     theirs_ = {line for line in (tmp_path / "link.ini").read_text().split() if "vadd" not in line}
     _, config = script(made_up("b_eff", board, network), tmp_path)
     assert set(re.sub(OURS, "", config).split()) == theirs_
+
+
+@pytest.mark.parametrize("network", NETWORKS)
+@pytest.mark.parametrize("benchmark", BENCHMARKS)
+def test_the_sidecar_says_network_and_modes(benchmark, network, tmp_path):
+    """And `bitstreams import` keeps it."""
+    made, _ = script(made_up(benchmark, network=network), tmp_path)
+    linked = {"transports": [network], "modes": accl.data()["designs"][benchmark]["modes"]}
+    assert tomllib.loads(made.sidecar)["engine"] == linked
+    file = sidecars.of(tmp_path / "a.xclbin")
+    file.write_text(made.sidecar)
+    sidecars.write(file, Report("vitis"))
+    assert tomllib.loads(file.read_text())["engine"] == linked
