@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 
 #include "runtime/kernel_spec.hpp"
@@ -15,7 +16,7 @@ namespace {
 using test::mentions;
 using test::message_of;
 
-const std::vector<std::string> kModes{"buffered", "streaming"};
+constexpr std::array kModes{"buffered", "streaming"};
 
 /// Of every program that there is; of one that is added, too.
 std::vector<KernelSpec> programs_with_dataflow() {
@@ -57,8 +58,8 @@ TEST(LinkedEngine, IsThatOfTheRunInEveryProgramTransportAndMode) {
   for (const KernelSpec& program : programs) {
     for (const std::string& transport : transports) {
       for (const std::string& built : transports) {
-        for (const std::string& mode : kModes) {
-          for (const std::string& built_mode : kModes) {
+        for (const std::string mode : kModes) {
+          for (const std::string built_mode : kModes) {
             SCOPED_TRACE(program.benchmark + " " + transport + "/" + mode + " of " + built + "/" +
                          built_mode);
             const auto judge = [&] {
