@@ -168,8 +168,7 @@ class ComputeUnit {
 class Bitstream {
  public:
   /// `meet`: no unit ends its n-th run before all have begun theirs. `memory`: for kernels that take
-  /// addresses in words. Throws Error (bad use) for a file that
-  /// is none of the card's.
+  /// addresses in words. Throws Error (bad use) for a file that is none of the card's.
   Bitstream(const std::filesystem::path& file, bool meet, const CablePlace& cables = {},
             WordFault fault = WordFault::kNone, const fabricmark_card::Memory* memory = nullptr);
   ~Bitstream();

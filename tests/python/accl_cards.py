@@ -17,6 +17,22 @@ PLUGIN = REPOSITORY / "src" / "board" / "accl_driver" / "plugin" / "plugin.cpp"
 STUB = REPOSITORY / "tests" / "accl_stub"
 PROGRAMS = REPOSITORY / "build" / "release" / "bin"
 
+BUILT_B_EFF = {"replications": 2, "channel_width": 8, "internal_channels": False}
+# b_eff's kernels, but for the two ends of the engine's data and who calls.
+KERNELS_OF_B_EFF = """
+nk=call_engine:1:control
+nk=make_words:2:make_0.make_1
+nk=take_words:2:take_0.take_1
+nk=join_words:1:joiner
+nk=route_words:1:router
+stream_connect=make_0.leaving:joiner.first
+stream_connect=make_1.leaving:joiner.second
+stream_connect=router.first:take_0.arriving
+stream_connect=router.second:take_1.arriving
+stream_connect=take_0.arrived:control.from_left
+stream_connect=take_1.arrived:control.from_right
+"""
+
 
 @dataclass(frozen=True)
 class Design:

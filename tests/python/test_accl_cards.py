@@ -10,7 +10,17 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from accl_cards import PROGRAMS, Design, bitstream, linked, plugin_of_stub, run, write_sidecar
+from accl_cards import (
+    BUILT_B_EFF,
+    KERNELS_OF_B_EFF,
+    PROGRAMS,
+    Design,
+    bitstream,
+    linked,
+    plugin_of_stub,
+    run,
+    write_sidecar,
+)
 from fabricmark.base import xrt
 from fabricmark.build import accl, steps
 from simulated_runs import exported
@@ -22,7 +32,6 @@ pytestmark = [
         xrt.find() is None or shutil.which(steps.CLANG) is None, reason="AMD's XRT or clang is not installed"
     ),
 ]
-BUILT_B_EFF = {"replications": 2, "channel_width": 8, "internal_channels": False}
 BUILT_PTRANS = {
     "data_type": "float", "block_size": 16, "channel_width": 16, "internal_channels": False,
     "vector_bytes": 64, "tile_size": 16, "tile_rows": 4,
@@ -95,20 +104,8 @@ B_EFF = Design(
     "b_eff",
     '#include "b_eff/dataflow.cpp"\n#include "engine.hpp"\n',
     OF_MEMORIES.format(caller="control")
-    + """
-nk=call_engine:1:control
-nk=make_words:2:make_0.make_1
-nk=take_words:2:take_0.take_1
-nk=join_words:1:joiner
-nk=route_words:1:router
-stream_connect=make_0.leaving:joiner.first
-stream_connect=make_1.leaving:joiner.second
-stream_connect=joiner.joined:router.arriving
-stream_connect=router.first:take_0.arriving
-stream_connect=router.second:take_1.arriving
-stream_connect=take_0.arrived:control.from_left
-stream_connect=take_1.arrived:control.from_right
-""",
+    + KERNELS_OF_B_EFF
+    + "stream_connect=joiner.joined:router.arriving\n",
     BUILT_B_EFF,
 )
 HPL = Design(
@@ -256,15 +253,18 @@ def test_shallow_water_is_valid_between_cards(plugin, system, tmp_path):
     finds_faults(lambda **told: run(*words, transport="accl-tcp", **told))
 
 
+def is_refused(done, text):
+    lines = [line for line in done.stderr.splitlines() if text in line]
+    assert (done.returncode, len(lines)) == (2, 1), done.stderr
+
+
 def test_what_a_card_does_not_do_is_one_line(streaming, plugin):
     cases = [
         (("--inject-fault", "lost"), "--inject-fault asks for a fault of messages"),
         (("--issuer", "host"), "use --issuer logic"),
     ]
     for words, text in cases:
-        done = run("fm_ptrans", streaming, plugin, "--mode", "streaming", *PTRANS, *words)
-        lines = [line for line in done.stderr.splitlines() if text in line]
-        assert (done.returncode, len(lines)) == (2, 1), done.stderr
+        is_refused(run("fm_ptrans", streaming, plugin, "--mode", "streaming", *PTRANS, *words), text)
 
 
 @pytest.fixture
@@ -274,11 +274,6 @@ def unloadable(streaming, tmp_path):
     file = tmp_path / "dataflow.xclbin"
     file.write_bytes(b"of nothing")
     return file
-
-
-def is_refused(done, text):
-    lines = [line for line in done.stderr.splitlines() if text in line]
-    assert (done.returncode, len(lines)) == (2, 1), done.stderr
 
 
 @pytest.mark.parametrize("mode", OTHER)

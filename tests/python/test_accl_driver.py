@@ -13,7 +13,17 @@ import subprocess
 from dataclasses import replace
 
 import pytest
-from accl_cards import PLUGIN, PROGRAMS, STUB, Design, bitstream, compiled, plugin_of_stub
+from accl_cards import (
+    BUILT_B_EFF,
+    KERNELS_OF_B_EFF,
+    PLUGIN,
+    PROGRAMS,
+    STUB,
+    Design,
+    bitstream,
+    compiled,
+    plugin_of_stub,
+)
 from accl_cards import run as run_on_cards
 from conftest import REPOSITORY
 from fabricmark.base import xrt
@@ -136,31 +146,20 @@ def test_cmake_finds_the_driver_and_makes_the_plugin(tmp_path):
 
 
 CONFIG = """[connectivity]
-nk=call_engine:1:control
-nk=make_words:2:make_0.make_1
-nk=take_words:2:take_0.take_1
-nk=join_words:1:joiner
-nk=route_words:1:router
 nk=ccl_offload:1:ccl_offload_0
 nk=arrive:1:arrive_0
 stream_connect=control.commands:ccl_offload_0.calls:512
 stream_connect=ccl_offload_0.ended:control.statuses:512
-stream_connect=make_0.leaving:joiner.first
-stream_connect=make_1.leaving:joiner.second
 stream_connect=joiner.joined:ccl_offload_0.made:512
 stream_connect=ccl_offload_0.wire:link_0.tx
 stream_connect=link_0.rx:arrive_0.wire
 stream_connect=arrive_0.to_kernels:router.arriving
-stream_connect=router.first:take_0.arriving
-stream_connect=router.second:take_1.arriving
-stream_connect=take_0.arrived:control.from_left
-stream_connect=take_1.arrived:control.from_right
 """
 B_EFF = Design(
     "b_eff",
     '#include "b_eff/dataflow.cpp"\n#include "engine.hpp"\n',
-    CONFIG,
-    {"replications": 2, "channel_width": 8, "internal_channels": False},
+    CONFIG + KERNELS_OF_B_EFF,
+    BUILT_B_EFF,
     modes=("streaming",),
 )
 

@@ -1,5 +1,6 @@
 """What is to be built: the kernels of a variant with their parameters, their copies and where memory lies."""
 
+import json
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -120,10 +121,15 @@ class Design:
 
 
 def toml_value(value: object) -> str:
-    """A parameter as TOML has it."""
+    """A value of a sidecar as TOML has it."""
+    if isinstance(value, str):
+        # A string of JSON is one of TOML, but for the delete character; names come from reports of others.
+        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
     if isinstance(value, list):
         return "[" + ", ".join(toml_value(one) for one in value) + "]"
-    return f'"{value}"' if isinstance(value, str) else kernels.text(value)
+    if isinstance(value, Mapping):
+        return "{ " + ", ".join(f"{name} = {toml_value(one)}" for name, one in value.items()) + " }"
+    return kernels.text(value)
 
 
 def resolve(

@@ -4,7 +4,6 @@ FILE.toml is what the programs read (docs/platforms.md), which know no other key
 the time of the tools stand in FILE.synthesis.toml.
 """
 
-import json
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -84,44 +83,33 @@ def write(bitstream: Path, report: Report) -> list[Path]:
 def _lines(values: Mapping[str, object]) -> Iterator[str]:
     for name in [*KEYS, *(values.keys() - {*KEYS, PARAMETERS})]:
         if name in values:
-            yield f"{name} = {_toml(values[name])}"
+            yield f"{name} = {toml_value(values[name])}"
     yield f"[{PARAMETERS}]"
     parameters = values.get(PARAMETERS)
     for name, value in (parameters if isinstance(parameters, Mapping) else {}).items():
-        yield f"{name} = {_toml(value)}"
+        yield f"{name} = {toml_value(value)}"
 
 
 def _synthesis(report: Report) -> Iterator[str]:
-    yield f"reports = {_toml(report.kind)}"
+    yield f"reports = {toml_value(report.kind)}"
     if report.asked_hz:
-        yield f"asked_clock_hz = {_toml(report.asked_hz)}"
+        yield f"asked_clock_hz = {toml_value(report.asked_hz)}"
     if report.seconds:
-        yield f"seconds = {_toml(report.seconds)}"
+        yield f"seconds = {toml_value(report.seconds)}"
     if report.available:
-        yield f"available = {_toml(report.available)}"
+        yield f"available = {toml_value(report.available)}"
     for kernel in dict.fromkeys([*report.estimated, *report.estimated_hz]):
         yield "[[kernels]]"
-        yield f"name = {_toml(kernel)}"
+        yield f"name = {toml_value(kernel)}"
         if kernel in report.estimated_hz:
-            yield f"estimated_hz = {_toml(report.estimated_hz[kernel])}"
+            yield f"estimated_hz = {toml_value(report.estimated_hz[kernel])}"
         if kernel in report.estimated:
-            yield f"estimated = {_toml(report.estimated[kernel])}"
+            yield f"estimated = {toml_value(report.estimated[kernel])}"
     for loop in report.loops:
         yield "[[loops]]"
-        yield f"kernel = {_toml(loop.kernel)}"
-        yield f"name = {_toml(loop.name)}"
+        yield f"kernel = {toml_value(loop.kernel)}"
+        yield f"name = {toml_value(loop.name)}"
         if loop.interval is not None:
             yield f"interval = {loop.interval}"
         if loop.wanted is not None:
             yield f"wanted = {loop.wanted}"
-
-
-def _toml(value: object) -> str:
-    if isinstance(value, str):
-        # A string of JSON is one of TOML, but for the delete character; names come from reports of others.
-        return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
-    if isinstance(value, list):
-        return "[" + ", ".join(_toml(one) for one in value) + "]"
-    if isinstance(value, Mapping):
-        return "{ " + ", ".join(f"{name} = {_toml(one)}" for name, one in value.items()) + " }"
-    return toml_value(value)
